@@ -125,7 +125,7 @@ export async function storeOver(
 ): Promise<Store> {
   const distribution = new Distribution(primary, deadlineMs)
   await distribution.detect()
-  const retry = new Retry(primary, deadlineMs, (code) => distribution.noticeFailure(code))
+  const retry = new Retry(primary, deadlineMs, distribution)
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
   const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
@@ -142,7 +142,7 @@ export async function storeOver(
   // A failure leaves it to the next time.
   const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshMs).unref()
   return {
-    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens }),
+    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: new UserGroupSearch(retry),
     userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),

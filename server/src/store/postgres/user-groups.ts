@@ -45,6 +45,7 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
+import type { Distribution } from './distribution.ts'
 import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
@@ -65,6 +66,7 @@ export class UserGroups implements UserGroupStore {
   readonly #statements: UserGroupStatements
   readonly #mappings: Mappings
   readonly #tokens: UserGroupTokens
+  readonly #distribution: Distribution
   readonly #teamIds: TeamIds
 
   constructor(
@@ -74,6 +76,7 @@ export class UserGroups implements UserGroupStore {
       readonly statements: UserGroupStatements
       readonly mappings: Mappings
       readonly tokens: UserGroupTokens
+      readonly distribution: Distribution
     },
   ) {
     this.#primary = primary
@@ -81,6 +84,7 @@ export class UserGroups implements UserGroupStore {
     this.#statements = parts.statements
     this.#mappings = parts.mappings
     this.#tokens = parts.tokens
+    this.#distribution = parts.distribution
     this.#teamIds = new TeamIds(primary)
   }
 
@@ -340,7 +344,7 @@ export class UserGroups implements UserGroupStore {
   async list(query: ListUserGroups): Promise<UserGroup[]> {
     const { workspaceId, environment, afterProvidedId, limit } = query
     const values = [workspaceId, environment, afterProvidedId ?? '', limit]
-    const rows = await this.#retry.query(sql.selectPage, values)
+    const rows = await this.#retry.query(sql.selectPage, values, null)
     return rows.map((row) => userGroupOf(query, row))
   }
 
@@ -412,7 +416,8 @@ export class UserGroups implements UserGroupStore {
   }
 
   async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
-    const [row] = await this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const select = () => this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const [row] = await this.#distribution.onNodeOf(null, select)
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 }
