@@ -1,7 +1,9 @@
 -- Removes what only releases before 0010 need. `ugs migrate --contract` applies this file; a new store has it from the start.
 -- Every key ends with the bucket. A key without it could not be unique in a partitioned or distributed table.
+SET LOCAL statement_timeout = '500ms';
 LOCK TABLE user_group, superseded_token, mapping_entry, user_group_version, deleted_user_group, last_introspection,
   idempotency_key, audit_event IN ACCESS EXCLUSIVE MODE;
+SET LOCAL statement_timeout = 0;
 
 DROP FUNCTION fill_bucket(), look_up_bucket(), share_idempotency_key() CASCADE;
 

@@ -45,6 +45,10 @@ async function migrate({ contract = false, citus }: MigrateOptions): Promise<voi
     ...storeOptionsOf(config),
     migrate: contract ? 'contract' : 'auto',
     distribute: distributeModes[citus],
+    onLocked: () => {
+      bar.stop()
+      console.error('Another transaction has locked a table that the migration alters. Retrying.')
+    },
     onUndistributed:
       citus === 'auto'
         ? () => {

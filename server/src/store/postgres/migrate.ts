@@ -28,6 +28,8 @@ export interface MigrationOptions {
   readonly migrate: MigrateMode
   readonly distribute: DistributeMode
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
+  /** Called each time that a step gives up waiting for the lock of a table, before it retries. */
+  readonly onLocked?: (() => void) | undefined
   /** Called if the database is a Citus cluster and tables are left that only the mode `required` distributes. */
   readonly onUndistributed?: (() => void) | undefined
 }
@@ -77,7 +79,7 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
 function migrateLocked(
   primary: PrimaryPool,
   migrations: readonly Migration[],
-  { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
+  { migrate: mode, distribute: distributeMode, onMigration: report, onLocked }: MigrationOptions,
 ): Promise<boolean> {
   // Migrating a large table takes long.
   return primary.transaction(async (query) => {
@@ -95,8 +97,8 @@ function migrateLocked(
       await dropLegacyTokens(query)
     } else {
       for (const migration of pending) {
-        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
-        await withBriefLocks(primary, (step) => apply(step, migration))
+        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report, onLocked)
+        await withBriefLocks(primary, (step) => apply(step, migration), onLocked)
       }
     }
     const mustDistribute = distributeMode === 'required'
@@ -106,7 +108,7 @@ function migrateLocked(
     if (!(await canDistribute(query, mustDistribute))) return true
     if (isNew) await distributeNew(query)
     else {
-      await withBriefLocks(primary, dropLegacyTriggers)
+      await withBriefLocks(primary, dropLegacyTriggers, onLocked)
       await distributeLive(primary)
     }
     return true

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { setImmediate as eventLoopTick } from 'node:timers/promises'
+import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../../src/domain/store.ts'
@@ -24,6 +24,7 @@ import {
   openPostgres,
   rotation,
   statements,
+  takes,
   valueOf,
 } from './postgres-support.ts'
 
@@ -203,6 +204,32 @@ describe('PostgreSQL: the migration to buckets', () => {
     await reader.query('COMMIT')
     await created(await opening)
     assert.deepEqual(await wrongBuckets(release.session), [])
+  })
+
+  it('waits half a second for all locks together, and reports each retry', async (t) => {
+    const { url } = await previousDatabase(t)
+    const request = await openSession(t, url)
+    // The migration locks the tables in this order. Each is free before half a second has passed.
+    const readers: Client[] = []
+    for (const table of ['superseded_token', 'mapping_entry', 'user_group_version', 'deleted_user_group']) {
+      const reader = await openSession(t, url)
+      await reader.query(`BEGIN; SELECT FROM ${table}`)
+      readers.push(reader)
+    }
+    let retries = 0
+    const opening = openPostgres(t, url, { onLocked: () => retries++ })
+    const ends = Promise.all(
+      readers.map((reader, i) => sleep(400 * (i + 1)).then(() => reader.query('COMMIT'))),
+    )
+    let longest = 0
+    let isOver = false
+    void ends.then(() => (isOver = true))
+    const isRunning = () => !isOver
+    while (isRunning())
+      longest = Math.max(longest, await takes(() => request.query('SELECT FROM user_group')))
+    await opening
+    assert.ok(retries > 0)
+    assert.ok(longest < 1200, String(longest))
   })
 
   it('keeps the permissions of the role of the service', async (t) => {
