@@ -45,6 +45,8 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
+import type { Distribution } from './distribution.ts'
+import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 import type { Bucketed } from './scoped-coalescer.ts'
@@ -64,6 +66,7 @@ export class UserGroups implements UserGroupStore {
   readonly #statements: UserGroupStatements
   readonly #mappings: Mappings
   readonly #tokens: UserGroupTokens
+  readonly #distribution: Distribution
   readonly #teamIds: TeamIds
 
   constructor(
@@ -73,6 +76,7 @@ export class UserGroups implements UserGroupStore {
       readonly statements: UserGroupStatements
       readonly mappings: Mappings
       readonly tokens: UserGroupTokens
+      readonly distribution: Distribution
     },
   ) {
     this.#primary = primary
@@ -80,6 +84,7 @@ export class UserGroups implements UserGroupStore {
     this.#statements = parts.statements
     this.#mappings = parts.mappings
     this.#tokens = parts.tokens
+    this.#distribution = parts.distribution
     this.#teamIds = new TeamIds(primary)
   }
 
@@ -92,7 +97,7 @@ export class UserGroups implements UserGroupStore {
     return this.#retry.run(async (attempt) => {
       if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
         // The team id was taken: the sequence repeats a block that an earlier primary had given out.
-        this.#teamIds.discard()
+        if (issued !== undefined) this.#teamIds.discardBlockOf(issued.teamId)
         ownTeamIds.clear()
         issued = undefined
       }
@@ -339,7 +344,7 @@ export class UserGroups implements UserGroupStore {
   async list(query: ListUserGroups): Promise<UserGroup[]> {
     const { workspaceId, environment, afterProvidedId, limit } = query
     const values = [workspaceId, environment, afterProvidedId ?? '', limit]
-    const rows = await this.#retry.query(sql.selectPage, values)
+    const rows = await this.#retry.query(sql.selectPage, values, null)
     return rows.map((row) => userGroupOf(query, row))
   }
 
@@ -411,7 +416,8 @@ export class UserGroups implements UserGroupStore {
   }
 
   async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
-    const [row] = await this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const select = () => this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const [row] = await this.#distribution.onNodeOf(null, select)
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 }
@@ -420,8 +426,6 @@ interface IssuedToken {
   readonly teamId: number
   readonly token: NewToken
 }
-
-const uniqueViolation = '23505'
 
 /** The last parameters of the functions: id, action, author, request id and details of an audit event. */
 function eventValues(
