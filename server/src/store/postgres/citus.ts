@@ -104,9 +104,17 @@ type DistributedTable = (typeof referenceTables | typeof distributedTables)[numb
 
 function distributeTableStatement(table: DistributedTable): string {
   if (isReference(table)) return `SELECT create_reference_table('${table}')`
-  const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
-  return `SELECT create_distributed_table('${table}', 'bucket'${place})`
+  const place = table === firstTable ? `shard_count => (${shardCount})` : `colocate_with => '${firstTable}'`
+  return `SELECT create_distributed_table('${table}', 'bucket', ${place})`
 }
+
+/**
+ * The number of shards, unless an operator has set it. Requests share a statement only within a shard, so that the 32 of Citus
+ * would make them slower. Each node needs a shard.
+ */
+const shardCount = `
+  SELECT CASE source WHEN 'default' THEN greatest(8, (SELECT count(*)::int FROM pg_dist_node WHERE shouldhaveshards)) ELSE setting::int END
+  FROM pg_settings WHERE name = 'citus.shard_count'`
 
 const [firstTable] = distributedTables
 

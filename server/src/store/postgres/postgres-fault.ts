@@ -126,6 +126,8 @@ export function remediationFor(code: string): string {
   if (code === idsExhausted) return 'the ids of a table are used up; run `ugs doctor`'
   if (code === '42P01') return 'a table is missing; run `ugs doctor`'
   if (/^(53|57)/.test(code)) return 'the server accepts no connections at the moment; retry later'
+  if (/^(?!08)[\dX]\w{4}$/.test(code))
+    return 'the server refused a statement of the service; run `ugs doctor`'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
+import { PostgresFailure, remediationFor } from '../../../src/store/postgres/postgres-fault.ts'
 
 type Phase = 'connecting' | 'querying'
 
@@ -67,5 +67,14 @@ describe('a failure of PostgreSQL', () => {
     const failure = new PostgresFailure('XX000', 'querying')
     assert.equal(failure.message, 'XX000')
     assert.equal(failure.cause, undefined)
+  })
+})
+
+describe('the remedy for a database that cannot be opened', () => {
+  it('does not blame the network for a statement that the server refused', () => {
+    for (const code of ['42883', '22P02', 'XX000', '0A000'])
+      assert.match(remediationFor(code), /refused a statement/, code)
+    for (const code of ['ECONNREFUSED', 'EPIPE', '08006'])
+      assert.match(remediationFor(code), /cannot be reached/, code)
   })
 })
