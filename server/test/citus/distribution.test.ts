@@ -28,6 +28,16 @@ describe('ugs migrate on Citus', () => {
     assert.deepEqual(await migrate(), { isDistributed: false, hasHint: true })
     assert.deepEqual(await migrate('--citus', 'on'), { isDistributed: true, hasHint: false })
     assert.deepEqual(await migrate(), { isDistributed: true, hasHint: false })
+    assert.equal(await valueOf(session, countShards), 4, 'the setting of the database')
+  })
+
+  it('creates 8 shards unless the database has a setting', async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const session = await openSession(t, DATABASE_URL)
+    await session.query(`ALTER DATABASE ${new URL(DATABASE_URL).pathname.slice(1)} RESET citus.shard_count`)
+    const { code, stderr } = await runUgs(['migrate'], { DATABASE_URL, UGS_DATA_DIR: temporaryFolder(t) })
+    assert.equal(code, 0, stderr)
+    assert.equal(await valueOf(session, countShards), 8)
   })
 })
 
