@@ -70,7 +70,7 @@ export class EventFeed {
   }
 
   /** Starts another connection after a pause. */
-  reconnect(reason: 'clock_changed'): void {
+  reconnect(reason: 'late'): void {
     this.#closeConnection()
     this.#reconnect({ reason })
   }

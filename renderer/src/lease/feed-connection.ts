@@ -20,8 +20,8 @@ export type DisconnectionReason =
   | 'no_feed'
   /** Status 400: the position of the client is malformed for this service. */
   | 'invalid_position'
-  /** The system clock was set, or the machine was suspended. */
-  | 'clock_changed'
+  /** Heartbeats arrived too late: the network or a long transaction delays events, or a clock was set. */
+  | 'late'
   /** Status 429, 502, 503 or 504 */
   | 'unavailable'
   /** The response violates the protocol, most likely because it is not from the service. */

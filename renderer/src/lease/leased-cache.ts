@@ -86,6 +86,8 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   readonly #tokensBySha256 = new Map<string, string>()
   readonly #tokensByTeam = new Map<number, Set<string>>()
   #leaseEnd = never
+  /** First of the heartbeats without a lease, by the monotonic clock. */
+  #lateSince: number | undefined
   /** Changes when the feed may have had a gap. */
   #epoch = 0
 
@@ -113,7 +115,7 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   get(token: string): UserGroup | undefined {
     this.#feed.open()
     const entry = this.#entries.get(token)
-    if (entry === undefined || !this.hasLease || this.#isPast(entry.until)) return undefined
+    if (entry === undefined || this.#isPast(this.#leaseEnd, entry.until)) return undefined
     this.#entries.delete(token)
     this.#entries.set(token, entry)
     return entry.userGroup
@@ -152,9 +154,8 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     if (completeAt === undefined) return
     if (!this.hasLease) this.#epoch++
     this.#leaseEnd = later(completeAt, this.#leaseMs)
-    // Then the start of the connection, from which the service counts, is at the wrong time by one of the clocks.
-    const isOnlyLateByWallClock = !this.hasLease && this.#clock.monotonic() < this.#leaseEnd.monotonic
-    if (isOnlyLateByWallClock) this.#feed.reconnect('clock_changed')
+    if (this.hasLease) this.#lateSince = undefined
+    else this.#reconnectIfLate()
   }
 
   onEvent(event: FeedEvent, position: Position): void {
@@ -184,6 +185,15 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   onDisconnected(disconnection: Disconnection): void {
     this.#epoch++
     this.#emit('disconnected', disconnection)
+  }
+
+  /** A new connection helps if this one took long to begin, or if a clock was set since: the service counts from its start. */
+  #reconnectIfLate(): void {
+    const now = this.#clock.monotonic()
+    this.#lateSince ??= now
+    if (now - this.#lateSince < this.#leaseMs) return
+    this.#lateSince = undefined
+    this.#feed.reconnect('late')
   }
 
   /** Returns whether a response considers every invalidation so far that concerns its token. */
@@ -237,8 +247,10 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     if (ofTeam?.size === 0) this.#tokensByTeam.delete(teamId)
   }
 
-  #isPast({ monotonic, wall }: Instant): boolean {
-    return this.#clock.monotonic() >= monotonic || this.#clock.now() >= wall
+  #isPast(a: Instant, b: Instant = a): boolean {
+    const monotonic = this.#clock.monotonic()
+    const wall = this.#clock.now()
+    return monotonic >= a.monotonic || wall >= a.wall || monotonic >= b.monotonic || wall >= b.wall
   }
 
   /** Calls listeners later, so that an error in one does not interrupt the feed. */

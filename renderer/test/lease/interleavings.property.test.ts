@@ -89,6 +89,7 @@ class World {
     await Promise.all(this.#calls)
     this.service.clock.pass(leaseMs)
     await until(() => {
+      this.service.clock.pass(100)
       this.service.heartbeat()
       return this.client.hasLease
     })
