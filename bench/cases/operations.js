@@ -200,7 +200,7 @@ async function preparePgbench(database) {
   const where = "WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id"
   const select = `SELECT ${readColumns} FROM user_group ${where}`
   const { rows } = await database.client.query(`EXPLAIN ${select} = '${first}'`)
-  assert.match(JSON.stringify(rows), /Index Scan using user_group_workspace_id_environment_provided_id_key/)
+  assert.match(JSON.stringify(rows), /Index Scan using user_group_provided_id/)
   const selecting = `\\set id random(${first}, ${first + count - 1})\n${select} = :id;\n`
   /** @type {{ rows: { least: number, greatest: number }[] }} */
   const { rows: teamIds } = await database.client.query(

@@ -262,6 +262,34 @@ export interface components {
            */
           active: false
         }
+    Event: {
+      /** @enum {unknown} */
+      type:
+        | 'user_group.created'
+        | 'user_group.updated'
+        | 'user_group.token_rotated'
+        | 'user_group.grace_period_ended'
+        | 'user_group.suspended'
+        | 'user_group.resumed'
+        | 'user_group.deleted'
+        | 'user_group.restored'
+        | 'schema.created'
+        | 'schema.deleted'
+        | 'data_source.created'
+        | 'data_source.deleted'
+        | 'api_token.revoked'
+      /** Format: date-time */
+      timestamp: string
+      data: {
+        /** @description The user group. Absent if the whole environment is concerned. */
+        team_id?: number
+        provided_id?: string
+        /** @description Revision of the user group after the change. */
+        revision?: number
+        /** @description SHA-256 of the tokens whose meaning changed. Absent if all tokens of the user group are concerned. */
+        token_sha256?: string[]
+      }
+    }
     DeletedResponse: {
       /**
        * @description 1: the request succeeded.
@@ -704,6 +732,7 @@ export interface components {
               | 'name_required'
               | 'invalid_method_override'
               | 'invalid_idempotency_key'
+              | 'invalid_position'
               | 'unauthenticated'
               | 'forbidden'
               | 'user_group_not_found'
@@ -1386,6 +1415,7 @@ export interface components {
           | 'name_required'
           | 'invalid_method_override'
           | 'invalid_idempotency_key'
+          | 'invalid_position'
           | 'unauthenticated'
           | 'forbidden'
           | 'user_group_not_found'
@@ -1435,6 +1465,11 @@ export interface components {
   headers: {
     /** @description Identifies the request in the log of the service. */
     RequestId: string
+    /**
+     * @description A position in the events. The response includes all changes up to it.
+     * @example k3jf81qz-1842
+     */
+    EventPosition: string
     /**
      * @description State of the user group. Send it as If-Match.
      * @example "1.4"

@@ -11,6 +11,7 @@ import type { LastUsedRecorder } from './domain/api-token/last-used-tracker.ts'
 import type { RateLimiter } from './domain/api-token/rate-limiter.ts'
 import { AuditLog } from './domain/audit/audit-log.ts'
 import { DataSourceManagement } from './domain/data-source/data-source-management.ts'
+import type { EventFeed } from './domain/event/event-feed.ts'
 import { Fault } from './domain/fault.ts'
 import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
@@ -21,6 +22,7 @@ import type { UserGroupService } from './domain/user-group/user-group-service.ts
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
 import { addConsoleRoutes } from './http/console/console-routes.ts'
+import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
 import { openApiDocument } from './http/docs/openapi-document.ts'
 import { sendFault, sendRefusal } from './http/error-response.ts'
@@ -41,6 +43,7 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
   readonly store: Store
   readonly userGroups: UserGroupService
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
+  readonly feed: EventFeed
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
   readonly clock: Clock
@@ -52,6 +55,8 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
     readonly maxBody: number
     /** Time that a looked-up API token is trusted, in milliseconds. */
     readonly apiTokenCache: number
+    /** Maximum number of connections to `/events`. */
+    readonly eventConnections: number
     /** Maximum size of the response cache, in bytes; 0 turns it off. */
     readonly responseCache: number
   }
@@ -90,6 +95,8 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   refuseUnknownRoutes(app)
 
   fastPath.addRoutes(app)
+  const maxConnections = limits.eventConnections
+  addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
   const management = managementOf(parts)
   addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, ...management })
@@ -119,12 +126,12 @@ const fastifyOptions = {
 } satisfies FastifyServerOptions
 
 function fastPathOf(
-  { store, userGroups, introspections, rateLimiter, limits, logger }: AppDependencies,
+  { store, userGroups, introspections, feed, rateLimiter, limits, logger }: AppDependencies,
   authentication: Parameters<typeof userRoute>[0]['authentication'],
 ): FastPath {
   const responses = new ResponseCache(store, limits.responseCache)
   const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
-  return new FastPath([userRoute(shared), introspectionRoute({ ...shared, introspections })], logger)
+  return new FastPath([userRoute(shared), introspectionRoute({ ...shared, introspections, feed })], logger)
 }
 
 function managementOf({ store, userGroups, clock }: AppDependencies) {

@@ -152,6 +152,12 @@ export const settings = {
     'Time for which an API token is cached. A revoked API token may work for that long.',
     { default: 1000, min: 0, max: 5000 },
   ),
+  UGS_EVENT_RETENTION: integer('Days for which events can be read.', { default: 7, min: 1, max: 365 }),
+  UGS_MAX_EVENT_CONNECTIONS: integer('Maximum number of connections to /events per process.', {
+    default: 1000,
+    min: 0,
+    max: 100_000,
+  }),
   UGS_RESPONSE_CACHE_MB: integer('Maximum size of the response cache, in MB; 0 turns it off.', {
     default: 96,
     min: 0,

@@ -23,6 +23,10 @@ export const errorTable = {
     status: 400,
     meaning: 'Idempotency-Key is not 1 to 255 visible ASCII characters.',
   },
+  invalid_position: {
+    status: 400,
+    meaning: 'The position in the events is not one that the service has sent.',
+  },
   unauthenticated: {
     status: 401,
     meaning: 'Authorization is missing, or has no valid API token in the scheme of this path.',

@@ -31,10 +31,10 @@ export function jsonBody(schema: object, example: object): object {
 
 const responseHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-export function jsonResponse(schema: object, description: string, example: object) {
+export function jsonResponse(schema: object, description: string, example: object, headers: object = {}) {
   return {
     description,
-    headers: responseHeaders,
+    headers: { ...responseHeaders, ...headers },
     content: { 'application/json': { schema, example } },
   }
 }

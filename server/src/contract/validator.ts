@@ -7,6 +7,7 @@ import {
   timestamp,
   notOnlyWhiteSpace,
   pointer,
+  upToThirty,
   wholeNumber,
   withoutControlCharacters,
   withoutNul,
@@ -99,6 +100,7 @@ const patternMessages = {
   [notOnlyWhiteSpace]: 'must not be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
+  [upToThirty]: 'must be a whole number from 1 to 30',
   [timestamp]: 'must be a time, such as 2026-11-21T20:15:53Z',
   [pointer]: 'must be a JSON Pointer, such as /plan',
 }

@@ -7,6 +7,7 @@ export type FaultCode =
   | 'name_required'
   | 'invalid_method_override'
   | 'invalid_idempotency_key'
+  | 'invalid_position'
   | 'unauthenticated'
   | 'forbidden'
   | 'user_group_not_found'

@@ -1,6 +1,7 @@
 import type { ApiTokenStore } from './api-token/api-token-store.ts'
 import type { AuditStore } from './audit/audit-store.ts'
 import type { DataSourceStore } from './data-source/data-source-store.ts'
+import type { EventStore } from './event/event-store.ts'
 import type { SecretKeyStore } from './secret-key/secret-key-store.ts'
 import type { SessionStore } from './session/session-store.ts'
 import type { EncryptedTokenStore } from './token/encrypted-token-store.ts'
@@ -28,6 +29,7 @@ export interface Store {
   readonly secretKeys: SecretKeyStore
   readonly encryptedTokens: EncryptedTokenStore
   readonly audit: AuditStore
+  readonly events: EventStore
 
   /** The key of the `LocatorCodec`: 16 bytes that the store drew when it was created. */
   readonly locatorKey: Uint8Array

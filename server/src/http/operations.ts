@@ -7,9 +7,10 @@ const userScopes = {
   rotate: ['write'],
   update: ['write'],
   introspect: ['introspect'],
+  readEvents: ['introspect', 'admin'],
 } as const satisfies Record<string, readonly Scope[]>
 
-export type UserOperation = Exclude<keyof typeof userScopes, 'introspect'>
+export type UserOperation = Exclude<keyof typeof userScopes, 'introspect' | 'readEvents'>
 
 export type Operation = keyof typeof userScopes | AdminOperationId
 

@@ -47,6 +47,8 @@ export class RequestContext implements ResponseHeaders {
   trace: RequestTrace | undefined = undefined
   /** Set if the server responded instead of the route. */
   replacement: Replacement | undefined = undefined
+  /** Time at which an endless response began, as `performance.now()`. */
+  streamedAt: number | undefined = undefined
   /** Headers of a response that Fastify sends. */
   reply: { getHeader(name: string): unknown } | undefined = undefined
   #bytes: number | undefined = undefined

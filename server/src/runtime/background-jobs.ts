@@ -15,6 +15,7 @@ import { reasonOf, warningsOf } from './warnings.ts'
 
 const minuteMs = 60 * 1000
 const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 
 export interface BackgroundJobsDependencies {
   readonly config: Config
@@ -50,7 +51,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
     ),
   ]
   if (runsMaintenance) {
-    stops.push(runHourly(() => deleteAllExpired(store), warn('Expired rows could not be deleted')))
+    stops.push(runHourly(() => deleteAllExpired(store, config), warn('Expired rows could not be deleted')))
     if (metrics !== undefined)
       stops.push(
         runHourly(async (signal) => {
@@ -92,7 +93,12 @@ function runHourly(
   }
 }
 
-function deleteAllExpired(store: Store): Promise<number> {
+function deleteAllExpired(store: Store, config: Config): Promise<number> {
   const now = systemClock.now()
-  return deleteExpired(store, { now, deletedBefore: now - restorableMs, usedBefore: now - sessionIdleMs })
+  return deleteExpired(store, {
+    now,
+    deletedBefore: now - restorableMs,
+    usedBefore: now - sessionIdleMs,
+    changedBefore: now - config.UGS_EVENT_RETENTION * dayMs,
+  })
 }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { buildApp, type AppDependencies } from '../app.ts'
 import { openKeyring } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
+import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
@@ -97,6 +98,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     watchPool: metrics?.store.watchPool,
   })
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
+  const feed = new EventFeed({ store, clock: systemClock })
   let app: FastifyInstance | undefined
   const close = async () => {
     const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS
@@ -117,7 +119,17 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const { introspections, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
-      ...{ store, introspections, lastUsedTracker, rateLimiter, logger, accessLog, isDraining, version },
+      ...{
+        store,
+        introspections,
+        feed,
+        lastUsedTracker,
+        rateLimiter,
+        logger,
+        accessLog,
+        isDraining,
+        version,
+      },
       userGroups: userGroupServiceOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
@@ -131,6 +143,8 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     const { server } = app
     const stop = async (drainMs: number) => {
       draining = true
+      // Renderers connect to another process at once.
+      feed.close()
       logger.info({ drain_ms: drainMs }, 'stopping')
       await sleep(drainMs)
       stopJobs()
@@ -170,6 +184,7 @@ function limitsOf(config: Config): AppDependencies['limits'] {
     requestTimeout: config.UGS_REQUEST_TIMEOUT_MS,
     keepAliveTimeout: config.UGS_KEEP_ALIVE_TIMEOUT_MS,
     apiTokenCache: config.UGS_API_TOKEN_CACHE_MS,
+    eventConnections: config.UGS_MAX_EVENT_CONNECTIONS,
     responseCache: config.UGS_RESPONSE_CACHE_MB * 1024 * 1024,
   }
 }

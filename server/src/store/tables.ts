@@ -224,6 +224,9 @@ export const tables: readonly Table[] = [
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 
+/** Tables of a store whose rows belong to its database, so that they are not copied to another. */
+export const uncopiedTables = ['event', 'event_log'] as const
+
 /** Reads the tables of a store. */
 export interface TableReader {
   /** Returns the next batch of rows after a key, in key order; empty at the end. */

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buildApp } from '../../src/app.ts'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
-import type { Clock } from '../../src/domain/util/clock.ts'
+import { EventFeed } from '../../src/domain/event/event-feed.ts'
+import { systemClock, type Clock } from '../../src/domain/util/clock.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.ts'
 import { type RateLimit } from '../../src/domain/api-token/rate-limit.ts'
 import { RateLimiter } from '../../src/domain/api-token/rate-limiter.ts'
@@ -46,6 +47,7 @@ export async function startApp(
     record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
     onLoss: (error) => assert.fail(String(error)),
   })
+  const feed = new EventFeed({ store, clock: systemClock })
   const keyring = new Keyring([generateSecretKey('k1')])
   const app = await buildApp({
     ...{
@@ -60,16 +62,24 @@ export async function startApp(
     },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     introspections: { note: () => undefined },
+    feed,
     lastUsedTracker,
     rateLimiter: new RateLimiter(rateLimit, clock),
     limits: {
-      ...{ maxBody: 1_048_576, maxHeader: 16_384, apiTokenCache: 0, responseCache: 1_048_576 },
+      ...{
+        maxBody: 1_048_576,
+        maxHeader: 16_384,
+        apiTokenCache: 0,
+        responseCache: 1_048_576,
+        eventConnections: 1000,
+      },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
     },
     consoleFolder,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.after(async () => {
+    feed.close()
     await app.close()
     await store.close()
   })

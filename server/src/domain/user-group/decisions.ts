@@ -32,10 +32,14 @@ import {
 /** Number of revisions for which an earlier version is kept. Bounds the disk space of user groups that change often. */
 export const revisionsKept = 100
 
-/** Audit event of a user group, before the store adds actor and id. */
+/** Audit event of a user group, before the store adds actor and id, with what the event for the feed also contains. */
 export interface UserGroupEvent {
   readonly action: AuditAction
   readonly details: object | null
+  /** Revision after the change. */
+  readonly revision: number
+  /** Hash of the only token whose meaning changes; null if all tokens of the user group are concerned. */
+  readonly tokenHash: Uint8Array | null
 }
 
 /** Difference of two mappings, for the index of mapping entries. */
@@ -107,7 +111,7 @@ export function decideCreation(command: GetOrCreateUserGroup, teamId: number, to
     },
     tokenHash: token.hash,
     entries: entryChanges(null, mapping),
-    event: { action: 'user_group.created', details: null },
+    event: { action: 'user_group.created', details: null, revision: 1, tokenHash: null },
   }
 }
 
@@ -137,7 +141,12 @@ export function decideChange(
     to,
     version: { revision, updatedAt, updatedBy, name, mapping, properties },
     entries: entryChanges(mapping, to.mapping),
-    event: { action: 'user_group.updated', details: { changed_fields: changedFields(current, to) } },
+    event: {
+      action: 'user_group.updated',
+      details: { changed_fields: changedFields(current, to) },
+      revision: to.revision,
+      tokenHash: null,
+    },
     mappingToCheck: mappingToCheck(command),
   }
 }
@@ -151,13 +160,19 @@ export function decideSuspension(
   const mismatch = mismatchOf(current, expected)
   if (mismatch !== null) return mismatch
   if (isSuspended(current) === suspended) return { outcome: 'unchanged', userGroup: current }
+  const revision = current.revision + 1
   return {
     outcome: 'updated',
     from: current,
-    to: { ...current, suspendedAt: suspended ? now : null, revision: current.revision + 1 },
+    to: { ...current, suspendedAt: suspended ? now : null, revision },
     version: null,
     entries: { added: [], removed: [] },
-    event: { action: suspended ? 'user_group.suspended' : 'user_group.resumed', details: null },
+    event: {
+      action: suspended ? 'user_group.suspended' : 'user_group.resumed',
+      details: null,
+      revision,
+      tokenHash: null,
+    },
     mappingToCheck: null,
   }
 }
@@ -229,6 +244,8 @@ export function decideRotation(
     event: {
       action: 'user_group.token_rotated',
       details: { grace_period_seconds: Math.round((oldTokenValidUntil - now) / 1000) },
+      revision: target.userGroup.revision + 1,
+      tokenHash: target.tokenHash,
     },
   }
 }
@@ -242,11 +259,12 @@ export function rotatedUserGroupOf(
 
 /** Returns the audit event if the token's grace period is to end now; null if there is nothing to end. */
 export function decideEndOfGracePeriod(
-  token: IdentifiedToken | null,
-  { now }: EndGracePeriod,
+  identified: IdentifiedToken | null,
+  { token, now }: EndGracePeriod,
 ): UserGroupEvent | null {
-  const hasGracePeriod = token !== null && token.validUntil !== null && token.validUntil > now
-  return hasGracePeriod ? { action: 'user_group.grace_period_ended', details: null } : null
+  if (identified === null || identified.validUntil === null || identified.validUntil <= now) return null
+  const { revision } = identified.userGroup
+  return { action: 'user_group.grace_period_ended', details: null, revision, tokenHash: token.hash }
 }
 
 /** Writes of one deletion. */
@@ -266,7 +284,7 @@ export function decideDeletion(
       outcome: 'deleted',
       deleted: { ...current, deletedAt: now, deletedBy: author },
       entries: entryChanges(current.mapping, null),
-      event: { action: 'user_group.deleted', details: null },
+      event: { action: 'user_group.deleted', details: null, revision: current.revision, tokenHash: null },
     }
   )
 }
@@ -287,11 +305,12 @@ export function decideRestoration(
   if (deleted === null || deleted.deletedAt <= deletedAfter) return { outcome: 'not_found' }
   if (isIdTaken) return { outcome: 'id_taken' }
   const { userGroup } = deleted
+  const revision = userGroup.revision + 1
   return {
     outcome: 'restored',
-    userGroup: { ...userGroup, revision: userGroup.revision + 1 },
+    userGroup: { ...userGroup, revision },
     entries: entryChanges(null, userGroup.mapping),
-    event: { action: 'user_group.restored', details: null },
+    event: { action: 'user_group.restored', details: null, revision, tokenHash: null },
   }
 }
 

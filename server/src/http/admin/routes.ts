@@ -4,12 +4,11 @@ import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
 import { readStrictJson, type JsonDocument } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
-import { validationFailed } from '../../domain/fault.ts'
-import { shownPointer } from '../../domain/json/json-pointer.ts'
 import type { ConsoleSessions } from '../../domain/session/console-sessions.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { findSession } from '../console/console-session.ts'
+import { queryOf } from '../query.ts'
 import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from '../request-body.ts'
 import { authorize, callerOf } from '../authorization.ts'
 import { contextOf } from '../request-context.ts'
@@ -57,7 +56,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       handler: async (request, reply) => {
         const context = contextOf(request.raw)
         const params = paramsOf(request)
-        const query = queryOf(request, validateQuery)
+        const query = queryOf(request.raw, validateQuery)
         const handle = (body: JsonDocument) => {
           validateBody?.(body.value)
           const ifMatch = request.headers['if-match']
@@ -88,29 +87,4 @@ function readRows(request: FastifyRequest): AsyncIterable<readonly ImportRow[]> 
   const mediaType = mediaTypeOf(request.raw, Object.values(bulkFormats))
   const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
   return read(readUpload(request.raw))
-}
-
-/** @throws Fault `validation_failed` */
-function queryOf({ raw }: FastifyRequest, validate: Validate): unknown {
-  const text = /\?(.*)$/s.exec(raw.url ?? '')?.[1] ?? ''
-  if (!isPercentEncodedUtf8(text))
-    throw validationFailed([{ path: '', message: 'the query must be percent-encoded UTF-8' }])
-  const parameters = new URLSearchParams(text)
-  for (const name of parameters.keys()) {
-    if (parameters.getAll(name).length > 1)
-      throw validationFailed([{ path: shownPointer([name]), message: 'is given more than once' }])
-  }
-  const query = Object.fromEntries(parameters)
-  validate(query)
-  return query
-}
-
-/** URLSearchParams replaces invalid UTF-8 by U+FFFD, which would search for a text that the client did not send. */
-function isPercentEncodedUtf8(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }

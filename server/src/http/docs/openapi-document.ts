@@ -1,4 +1,5 @@
 import { ErrorResponse } from '../../contract/errors.ts'
+import { eventPaths, eventSchemas } from '../events/openapi.ts'
 import { adminPaths, adminTags } from '../admin/openapi.ts'
 import { adminSchemas } from '../admin/operations.ts'
 import { healthPaths } from '../health/openapi.ts'
@@ -20,18 +21,26 @@ export function openApiDocument(version: string): object {
     security: [{ apiToken: [] }],
     tags: [
       { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },
-      { name: 'Renderer', description: 'Introspection of user group tokens.' },
+      {
+        name: 'Renderer',
+        description: 'Introspection of user group tokens, and events that change what they mean.',
+      },
       ...adminTags,
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
-    paths: { ...userPaths(), ...adminPaths(), ...healthPaths() },
+    paths: { ...userPaths(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
     components: {
       securitySchemes,
-      schemas: { ...userSchemas, ...adminSchemas, ErrorResponse },
+      schemas: { ...userSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
       headers: {
         RequestId: {
           description: 'Identifies the request in the log of the service.',
           schema: { type: 'string' },
+        },
+        EventPosition: {
+          description: 'A position in the events. The response includes all changes up to it.',
+          schema: { type: 'string' },
+          example: 'k3jf81qz-1842',
         },
         ETag: {
           description: 'State of the user group. Send it as If-Match.',

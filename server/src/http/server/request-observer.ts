@@ -16,7 +16,10 @@ export interface CompletedRequest {
   readonly status: number | null
   /** Error code of the response. */
   readonly code: FaultCode | null
-  /** Milliseconds from the arrival of the request to the end of its response; null if its headers were refused. */
+  /**
+   * Milliseconds from the arrival of the request to the end of its response, or to the beginning of an endless one; null if its
+   * headers were refused.
+   */
   readonly duration: number | null
   /** Size of the response body; null if unknown. */
   readonly bytes: number | null

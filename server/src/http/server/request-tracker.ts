@@ -67,7 +67,7 @@ class RequestRecord implements CompletedRequest {
 
   constructor(context: RequestContext, arrivedAt: number) {
     this.#context = context
-    this.duration = (context.replacement?.at ?? performance.now()) - arrivedAt
+    this.duration = (context.replacement?.at ?? context.streamedAt ?? performance.now()) - arrivedAt
   }
 
   get requestId(): string {
@@ -105,9 +105,11 @@ class RequestRecord implements CompletedRequest {
   }
 
   get isCutOff(): boolean {
-    const { replacement, raw, response } = this.#context
+    const { replacement, streamedAt, raw, response } = this.#context
+    // An endless response can only be cut off.
+    if (replacement !== undefined || streamedAt !== undefined) return false
     // Node.js reports a response as finished even if its request broke off.
-    return replacement === undefined && !(raw.complete && response.writableFinished)
+    return !(raw.complete && response.writableFinished)
   }
 
   get traceIds(): TraceIds | undefined {

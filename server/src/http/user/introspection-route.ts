@@ -3,6 +3,7 @@ import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import type { LastUsedRecorder } from '../../domain/api-token/last-used-tracker.ts'
 import type { IntrospectedUserGroup } from '../../domain/user-group/introspection-store.ts'
+import type { EventFeed } from '../../domain/event/event-feed.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -18,6 +19,7 @@ export interface IntrospectionRouteDependencies {
   readonly userGroups: UserGroupService
   readonly responses: ResponseCache
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
+  readonly feed: Pick<EventFeed, 'currentPosition'>
   /** Maximum size of a body, in bytes. */
   readonly bodyLimit: number
 }
@@ -29,6 +31,7 @@ export function introspectionRoute({
   userGroups,
   responses,
   introspections,
+  feed,
   bodyLimit,
 }: IntrospectionRouteDependencies): FastPathRoute {
   // OAuth resource servers and gateways send a bearer token, or a client id and secret.
@@ -44,6 +47,9 @@ export function introspectionRoute({
       )
       authorize(context, context, { apiToken, operation: 'introspect' }, rateLimiter)
       checkBodyHeaders(raw, formType, bodyLimit)
+      // Known before the store is read, so that the response includes all events up to it.
+      const position = feed.currentPosition()
+      if (position !== null) context.header('X-Event-Position', position)
       const { json, state } = await withBody(context, bodyLimit, (body) =>
         responses.get('introspect', apiToken, body, async () => {
           const owner = await userGroups.introspect(apiToken, tokenOf(body))

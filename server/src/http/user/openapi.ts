@@ -164,6 +164,7 @@ function introspectOperation(): object {
           data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
           properties,
         },
+        { 'X-Event-Position': { $ref: '#/components/headers/EventPosition' } },
       ),
       faults: requestFaults,
     }),

@@ -1,4 +1,5 @@
 import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
+import { isEventType } from '../../domain/event/event.ts'
 import type { AuditStore, ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import {
   auditCells,
@@ -24,14 +25,20 @@ const insertAuditEvent = `
   SELECT $1::bigint, $2, $3::uuid, $4, $5, $6, $7::bigint, $8, $9, 0 FROM generate_series(1, 1)
   ON CONFLICT DO NOTHING`
 
-/** Appends the event of a change, within its transaction. */
+/** For the feed. */
+const insertEvent = `
+  INSERT INTO event (workspace_id, environment, event_id, type) VALUES ($1, $2, $3, $4)`
+
+/** Appends the event of a change, also for the feed, within its transaction. */
 export async function appendAuditEvent(
   query: Query,
   action: AuditAction,
   change: Change,
   details: object,
 ): Promise<void> {
-  await query(insertAuditEvent, auditCells(change, action, { details }))
+  const cells = auditCells(change, action, { details })
+  await query(insertAuditEvent, cells)
+  if (isEventType(action)) await query(insertEvent, cells.slice(0, 4))
 }
 
 const range = 'event_id >= $3 AND event_id < $4 ORDER BY event_id DESC LIMIT $5'

@@ -10,7 +10,7 @@ import {
   type Migration,
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
-import { tables } from '../tables.ts'
+import { tables, uncopiedTables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
 import { canDistribute, distributeLive, distributeNew } from './citus.ts'
@@ -169,6 +169,8 @@ export async function checkServer(primary: PrimaryPool): Promise<void> {
   }
 }
 
+const requiredTables = tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
+
 /**
  * Checks at startup that the role may use the tables.
  * @throws StoreError if it may not
@@ -177,7 +179,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
   const lacking = await primary.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS owned (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,
-    [tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name), rights],
+    [[...requiredTables, ...uncopiedTables], rights],
   )
   if (lacking.length === 0) return checkSequence(primary, rights)
   const names = lacking.map(({ name }) => name).join(', ')

@@ -9,6 +9,7 @@ import { AuditLog } from './audit-log.ts'
 import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
 import { Distribution } from './distribution.ts'
+import { Events } from './events.ts'
 import { Introspections } from './introspections.ts'
 import {
   checkRights,
@@ -142,6 +143,7 @@ export async function storeOver(
     secretKeys: new SecretKeys(primary, retry, distribution),
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
+    events: new Events(retry, distribution),
     locatorKey: locatorKey.key,
     issuesLocators: await isContracted(primary.query),
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),

@@ -1,5 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
+import { isEventType } from '../../domain/event/event.ts'
+import type { UserGroupEvent } from '../../domain/user-group/decisions.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import {
@@ -13,12 +15,14 @@ import {
   type AuditRow,
   type Change,
 } from '../audit-row.ts'
+import { eventColumns } from '../event-row.ts'
 
 type Range = [since: string, before: string, limit: number]
 
-/** The audit log. Events are appended in the transaction of their change. */
+/** The audit log. Events are appended, also for the feed, in the transaction of their change. */
 export class AuditLog {
   readonly #insert: Statement
+  readonly #insertForFeed: Statement
   readonly #select: Statement<[number, Environment, ...Range], AuditRow>
   readonly #selectOfUserGroup: Statement<[number, number, Environment, ...Range], AuditRow>
   readonly #selectCreatedAt: Statement<[number, number, number, number], number>
@@ -29,6 +33,9 @@ export class AuditLog {
   constructor(database: Database) {
     this.#insert = database.prepare(
       `INSERT INTO audit_event (${auditColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#insertForFeed = database.prepare(
+      `INSERT INTO event (${eventColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#select = database.prepare(
       `SELECT * FROM audit_event WHERE workspace_id = ? AND environment = ? AND event_id >= ? AND event_id < ?
@@ -62,8 +69,20 @@ export class AuditLog {
     )
   }
 
-  append(action: AuditAction, change: Change, more: Parameters<typeof auditCells>[2] = {}): void {
-    this.#insert.run(auditCells(change, action, more))
+  append(
+    action: AuditAction,
+    change: Change,
+    more: Parameters<typeof auditCells>[2] & Partial<Pick<UserGroupEvent, 'revision' | 'tokenHash'>> = {},
+  ): void {
+    const cells = auditCells(change, action, more)
+    this.#insert.run(cells)
+    if (!isEventType(action)) return
+    const [workspaceId, environment, eventId] = cells
+    const { userGroup = null, revision = null, tokenHash = null } = more
+    this.#insertForFeed.run(
+      ...[workspaceId, environment, eventId, action, userGroup?.teamId, userGroup?.providedId],
+      ...[revision, tokenHash],
+    )
   }
 
   list(query: ListAuditEvents): AuditEvent[] {

@@ -22,6 +22,7 @@ import { AuditLog } from './audit-log.ts'
 import { Checkpointer, commitPages } from './checkpointer.ts'
 import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
+import { Events } from './events.ts'
 import { GroupCommit } from './group-commit.ts'
 import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
@@ -57,6 +58,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const userGroupHistory = new UserGroupHistory(database)
   const apiTokens = new ApiTokens(database, audit)
   const workspaces = new Workspaces(database, apiTokens, audit)
+  const events = new Events(database)
   return {
     locatorKey: readLocatorKey(database),
     issuesLocators: true,
@@ -81,6 +83,11 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     audit: {
       ...portOf<Omit<AuditStore, 'prune'>>(commit, audit),
       prune: (command) => untilDone(commit, (total) => audit.prune(command, total === 0)),
+    },
+    events: {
+      head: () => commit.run(() => events.head()),
+      read: (after, limit) => commit.run(() => events.read(after, limit)),
+      deleteOlderThan: (before) => untilDone(commit, () => events.deleteBatch(before)),
     },
     ping: () => commit.run(() => workspaces.probe()),
     close: async () => {

@@ -274,13 +274,14 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   #applyRotation(
-    { from, userGroup, token, supersededToken, event }: Rotation,
+    { userGroup, token, supersededToken, event }: Rotation,
     command: RotateUserGroupToken,
   ): void {
     const { idempotency, now } = command
     this.#tokens.insertSuperseded(userGroup, supersededToken)
-    const revision = from.userGroup.revision + 1
-    this.#statements.updateToken.run(token.hash, token.keyId, token.sealed, now, revision, userGroup.teamId)
+    this.#statements.updateToken.run(
+      ...[token.hash, token.keyId, token.sealed, now, event.revision, userGroup.teamId],
+    )
     this.#audit.append(event.action, command, { ...event, userGroup })
     if (idempotency !== undefined) this.#tokens.saveRecord(userGroup, idempotency)
   }

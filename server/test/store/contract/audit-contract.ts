@@ -225,7 +225,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         await store.userGroups.findByToken(1, 'Testing', referenceOf(token), now)
         await store.introspections.record([{ workspaceId: 1, ...locationOf(group), introspectedAt: now }])
         await store.secretKeys.addCheck({ keyId: 'k', sealed: randomBytes(4) })
-        await deleteExpired(store, { now, deletedBefore: 1, usedBefore: 1 })
+        await deleteExpired(store, { now, deletedBefore: 1, usedBefore: 1, changedBefore: 0 })
       })
       assert.deepEqual(events, [])
     })

@@ -85,7 +85,7 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
         await fresh.sessions.touch(hashes[1], 2000)
         await fresh.sessions.touch(hashes[2], 2001)
         const deleteUnused = (usedBefore: number) =>
-          deleteExpired(fresh, { now: 0, deletedBefore: 0, usedBefore })
+          deleteExpired(fresh, { now: 0, deletedBefore: 0, usedBefore, changedBefore: 0 })
         assert.equal(await deleteUnused(999), 0)
         assert.equal(await deleteUnused(2000), 2)
         const found = await Promise.all(hashes.map((hash) => fresh.sessions.find(hash)))

@@ -350,18 +350,30 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         [elsewhere, 1500],
       ] as const)
         assert.equal(await remove(group, now), 'deleted')
-      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 999, usedBefore: 0 }), 0)
-      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 3)
+      assert.equal(
+        await deleteExpired(store, { now: 0, deletedBefore: 999, usedBefore: 0, changedBefore: 0 }),
+        0,
+      )
+      assert.equal(
+        await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0, changedBefore: 0 }),
+        3,
+      )
       for (const group of [old, justOld, elsewhere]) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
-      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0 }), 0)
+      assert.equal(
+        await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0, changedBefore: 0 }),
+        0,
+      )
       const { environment, teamId } = old
       const { workspaceId } = old
       const query = { ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
       await store.userGroups.restore({ ...query, teamId: young.teamId })
-      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0 }), 0)
+      assert.equal(
+        await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0, changedBefore: 0 }),
+        0,
+      )
       assert.ok(await store.userGroups.find(young))
     })
 
@@ -377,8 +389,14 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(result.outcome, 'rotated')
       const deleted = await changed()
       await remove(deleted, 3000)
-      assert.equal(await deleteExpired(store, { now: 4999, deletedBefore: 2999, usedBefore: 0 }), 0)
-      assert.equal(await deleteExpired(store, { now: 5000, deletedBefore: 3000, usedBefore: 0 }), 2)
+      assert.equal(
+        await deleteExpired(store, { now: 4999, deletedBefore: 2999, usedBefore: 0, changedBefore: 0 }),
+        0,
+      )
+      assert.equal(
+        await deleteExpired(store, { now: 5000, deletedBefore: 3000, usedBefore: 0, changedBefore: 0 }),
+        2,
+      )
       assert.equal((await kept(group)).versions, 1)
     })
 
@@ -397,7 +415,10 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (let i = 0; i < groups.length; i += 300)
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
-      assert.equal(await deleteExpired(store, { now: 0, deletedBefore: 4999, usedBefore: 0 }), groups.length)
+      assert.equal(
+        await deleteExpired(store, { now: 0, deletedBefore: 4999, usedBefore: 0, changedBefore: 0 }),
+        groups.length,
+      )
       const some = [
         groups[0],
         groups[1],

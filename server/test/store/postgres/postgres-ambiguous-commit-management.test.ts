@@ -221,7 +221,7 @@ describe('PostgreSQL: a deletion', () => {
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
       assert.equal(await valueOf(session, entries), undefined)
-      await deleteExpired(store, { now: 0, deletedBefore: 9000, usedBefore: 0 })
+      await deleteExpired(store, { now: 0, deletedBefore: 9000, usedBefore: 0, changedBefore: 0 })
     }
   })
 })
@@ -325,8 +325,8 @@ describe('PostgreSQL: two processes that delete expired user groups', () => {
       groups.map((group, i) => store.userGroups.delete({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
     const [deletedCount] = await Promise.all([
-      deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
-      deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0 }),
+      deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0, changedBefore: 0 }),
+      deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0, changedBefore: 0 }),
       ...groups.map(({ teamId }) =>
         store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),

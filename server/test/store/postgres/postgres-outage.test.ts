@@ -61,7 +61,8 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listUserGroups: (store) =>
     store.userGroups.list({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
   deleteUserGroup: (store) => store.userGroups.delete(deletion(key)),
-  deleteExpired: (store) => deleteExpired(store, { now: 1, deletedBefore: 0, usedBefore: 0 }),
+  deleteExpired: (store) =>
+    deleteExpired(store, { now: 1, deletedBefore: 0, usedBefore: 0, changedBefore: 0 }),
   createWorkspace: (store) => store.workspaces.create(newWorkspace('new')),
   listWorkspaces: (store) => store.workspaces.list(),
   createApiToken: (store) => store.apiTokens.create(apiToken()),

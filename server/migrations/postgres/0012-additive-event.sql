@@ -1,0 +1,359 @@
+-- Events for the feed (decision 0032), written in the transaction of their change. Transactions commit in another order than that of
+-- their ids. A reader therefore reads only events whose transaction is older than all running ones (EventStore). After a failover,
+-- transaction ids may repeat. The timeline, which each promotion of a standby increases, comes first.
+DO $$
+BEGIN
+  PERFORM pg_walfile_name(pg_current_wal_insert_lsn());
+  CREATE FUNCTION current_timeline() RETURNS integer LANGUAGE sql VOLATILE AS
+    $body$ SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer $body$;
+EXCEPTION WHEN OTHERS THEN
+  -- Databases whose storage survives a failover may have no timelines.
+  CREATE FUNCTION current_timeline() RETURNS integer LANGUAGE sql IMMUTABLE AS $body$ SELECT 1 $body$;
+END $$;
+
+CREATE TABLE event (
+  timeline       integer NOT NULL DEFAULT current_timeline(),
+  transaction_id xid8    NOT NULL DEFAULT pg_current_xact_id(),
+  number         bigint  NOT NULL GENERATED ALWAYS AS IDENTITY,
+  workspace_id   bigint  NOT NULL,
+  environment    text    NOT NULL COLLATE "C",
+  event_id       uuid    NOT NULL,
+  type           text    NOT NULL,
+  team_id        bigint,
+  provided_id    text COLLATE "C",
+  revision       bigint,
+  token_hash     bytea,
+  PRIMARY KEY (timeline, transaction_id, number)
+);
+
+-- The store id is part of each position, so that positions of another store are recognized. The rest is the position of the last
+-- deleted event.
+CREATE TABLE event_log (
+  store_id       text    NOT NULL PRIMARY KEY,
+  timeline       integer NOT NULL,
+  transaction_id xid8    NOT NULL,
+  number         bigint  NOT NULL
+);
+
+INSERT INTO event_log VALUES (left(gen_random_uuid()::text, 8), 0, '0', 0);
+
+-- The functions below apply decisions of the service (decisions.ts) to many user groups of one workspace and environment. They hold
+-- no rules. Arrays have one element for each user group.
+--
+-- On Citus, all user groups of a call are in one shard, `_bucket` is a bucket of it, and Citus runs the call on the node that has the
+-- shard. There, each statement needs a list of constant buckets to find its shard. Otherwise `_bucket` is null. One statement with
+-- several data-modifying CTEs would do the same, but Citus runs it as a two-phase commit over all nodes. Its
+-- workers have no table `event`, because each node has transaction ids of its own.
+
+-- Creates user groups that do not exist, and returns the team ids of those that it created.
+CREATE OR REPLACE FUNCTION create_user_groups(
+  _bucket smallint, _workspace_id bigint, _environment text,
+  _buckets smallint[], _team_ids bigint[], _provided_ids text[], _names text[], _mappings text[], _properties text[],
+  _token_hashes bytea[], _token_key_ids text[], _tokens_sealed bytea[], _times bigint[],
+  _registry_versions text[], _entries text[],
+  _event_ids uuid[], _actions text[], _authors text[], _request_ids text[], _details text[]
+) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE
+  created bigint[] := '{}';
+  created_id bigint;
+BEGIN
+  -- Waits for a change of the registry that checks mappings (data-sources.ts) before the registry's version is read.
+  IF _registry_versions IS NOT NULL THEN
+    DELETE FROM mapping_entry WHERE false;
+  END IF;
+  -- Inserts in order of key, so that two calls never deadlock.
+  FOR created_id IN
+    INSERT INTO user_group (workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties,
+                            token_hash, token_key_id, token_sealed, token_issued_at, created_at, updated_at, updated_by)
+    SELECT _workspace_id, _environment, new.bucket, new.team_id, new.provided_id, new.name, new.mapping, new.properties,
+           new.token_hash, new.token_key_id, new.token_sealed, new.at, new.at, new.at, new.author
+    FROM unnest(_buckets, _team_ids, _provided_ids, _names, _mappings, _properties,
+                _token_hashes, _token_key_ids, _tokens_sealed, _times, _registry_versions, _authors)
+      AS new (bucket, team_id, provided_id, name, mapping, properties,
+              token_hash, token_key_id, token_sealed, at, registry_version, author)
+    WHERE new.token_key_id <> ALL (SELECT key_id FROM retired_secret_key)
+      AND (new.registry_version IS NULL OR new.registry_version = (
+        SELECT version FROM registry WHERE workspace_id = _workspace_id AND environment = _environment
+      ))
+    ORDER BY new.provided_id COLLATE "C"
+    ON CONFLICT (workspace_id, environment, provided_id, bucket) DO NOTHING
+    RETURNING user_group.team_id
+  LOOP
+    created := created || created_id;
+    RETURN NEXT created_id;
+  END LOOP;
+  IF created = '{}' THEN
+    RETURN;
+  END IF;
+  INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
+  SELECT _workspace_id, _environment, new.bucket, entry.key, entry.value, new.team_id
+  FROM unnest(_buckets, _team_ids, _entries) AS new (bucket, team_id, entries)
+  CROSS JOIN LATERAL json_each_text(new.entries::json) AS entry
+  WHERE new.team_id = ANY (created);
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  SELECT _workspace_id, _environment, bucket, event_id, action, author, request_id, team_id, provided_id, details
+  FROM unnest(_buckets, _team_ids, _provided_ids, _event_ids, _actions, _authors, _request_ids, _details)
+    AS event (bucket, team_id, provided_id, event_id, action, author, request_id, details)
+  WHERE team_id = ANY (created);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+    SELECT _workspace_id, _environment, event_id, action, team_id, provided_id, 1
+    FROM unnest(_team_ids, _provided_ids, _event_ids, _actions) AS new (team_id, provided_id, event_id, action)
+    WHERE team_id = ANY (created);
+  END IF;
+END $$;
+
+-- Changes the user groups that are still at the revision that the decision was based on, and returns their team ids. The time of the
+-- revision distinguishes two revisions with the same number, one of which a failover lost.
+CREATE OR REPLACE FUNCTION change_user_groups(
+  _bucket smallint, _workspace_id bigint, _environment text,
+  _buckets smallint[], _team_ids bigint[], _provided_ids text[], _old_revisions bigint[], _old_times bigint[],
+  _names text[], _sets_mapping boolean[], _mappings text[], _sets_properties boolean[], _properties text[],
+  _times bigint[], _changed_by text[], _suspended_times bigint[],
+  _version_times bigint[], _version_authors text[], _version_names text[], _version_mappings text[], _version_properties text[],
+  _dropped_revisions bigint[], _added text[], _removed text[], _registry_version text,
+  _event_ids uuid[], _actions text[], _authors text[], _request_ids text[], _details text[]
+) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE
+  changed bigint[] := '{}';
+  changed_id bigint;
+BEGIN
+  -- Waits for a change of the registry that checks mappings (data-sources.ts) before the registry's version is read.
+  IF _registry_version IS NOT NULL THEN
+    DELETE FROM mapping_entry WHERE false;
+  END IF;
+  IF _registry_version <> coalesce(
+    (SELECT version FROM registry WHERE workspace_id = _workspace_id AND environment = _environment), ''
+  ) THEN
+    RETURN;
+  END IF;
+  -- The arrays are sorted by team id, so that two calls never deadlock.
+  FOR changed_id IN
+    UPDATE user_group
+    SET name = new.name,
+        mapping = CASE WHEN new.sets_mapping THEN new.mapping ELSE user_group.mapping END,
+        properties = CASE WHEN new.sets_properties THEN new.properties ELSE user_group.properties END,
+        updated_at = new.at, updated_by = new.author, suspended_at = new.suspended_at, revision = user_group.revision + 1
+    FROM unnest(_buckets, _team_ids, _old_revisions, _old_times, _names, _sets_mapping, _mappings, _sets_properties,
+                _properties, _times, _changed_by, _suspended_times)
+      AS new (bucket, team_id, old_revision, old_time, name, sets_mapping, mapping, sets_properties,
+              properties, at, author, suspended_at)
+    WHERE user_group.workspace_id = _workspace_id AND user_group.team_id = new.team_id
+      AND user_group.bucket = new.bucket AND (_bucket IS NULL OR user_group.bucket = ANY (_buckets))
+      AND user_group.revision = new.old_revision AND user_group.updated_at = new.old_time
+    RETURNING user_group.team_id
+  LOOP
+    changed := changed || changed_id;
+    RETURN NEXT changed_id;
+  END LOOP;
+  IF changed = '{}' THEN
+    RETURN;
+  END IF;
+  INSERT INTO user_group_version (workspace_id, bucket, team_id, revision, updated_at, updated_by, name, mapping, properties)
+  SELECT _workspace_id, bucket, team_id, revision, at, author, name, mapping, properties
+  FROM unnest(_buckets, _team_ids, _old_revisions, _version_times, _version_authors, _version_names, _version_mappings,
+              _version_properties)
+    AS version (bucket, team_id, revision, at, author, name, mapping, properties)
+  WHERE name IS NOT NULL AND team_id = ANY (changed);
+  IF _dropped_revisions IS NOT NULL THEN
+    DELETE FROM user_group_version USING unnest(_buckets, _team_ids, _dropped_revisions) AS dropped (bucket, team_id, revision)
+    WHERE user_group_version.workspace_id = _workspace_id AND user_group_version.team_id = dropped.team_id
+      AND user_group_version.bucket = dropped.bucket AND (_bucket IS NULL OR user_group_version.bucket = ANY (_buckets))
+      AND user_group_version.revision <= dropped.revision AND dropped.team_id = ANY (changed);
+  END IF;
+  IF _removed IS NOT NULL THEN
+    -- With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
+    WITH entry AS MATERIALIZED (
+      SELECT _workspace_id AS workspace_id, _environment AS environment, old.bucket, old.team_id, key, value
+      FROM unnest(_buckets, _team_ids, _removed) AS old (bucket, team_id, entries)
+      CROSS JOIN LATERAL json_each_text(old.entries::json)
+      WHERE old.team_id = ANY (changed)
+    )
+    DELETE FROM mapping_entry USING entry
+    WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+      AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+      AND mapping_entry.bucket = entry.bucket AND (_bucket IS NULL OR mapping_entry.bucket = ANY (_buckets));
+  END IF;
+  IF _added IS NOT NULL THEN
+    INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
+    SELECT _workspace_id, _environment, new.bucket, entry.key, entry.value, new.team_id
+    FROM unnest(_buckets, _team_ids, _added) AS new (bucket, team_id, entries)
+    CROSS JOIN LATERAL json_each_text(new.entries::json) AS entry
+    WHERE new.team_id = ANY (changed)
+    ON CONFLICT DO NOTHING;
+  END IF;
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  SELECT _workspace_id, _environment, bucket, event_id, action, author, request_id, team_id, provided_id, details
+  FROM unnest(_buckets, _team_ids, _provided_ids, _event_ids, _actions, _authors, _request_ids, _details)
+    AS event (bucket, team_id, provided_id, event_id, action, author, request_id, details)
+  WHERE team_id = ANY (changed);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+    SELECT _workspace_id, _environment, event_id, action, team_id, provided_id, old_revision + 1
+    FROM unnest(_team_ids, _provided_ids, _old_revisions, _event_ids, _actions)
+      AS new (team_id, provided_id, old_revision, event_id, action)
+    WHERE team_id = ANY (changed);
+  END IF;
+END $$;
+
+-- Replaces the tokens that are still current, and returns the team ids. A user group whose name has changed since the decision is left
+-- out, because the response contains it. Idempotency keys belong to one user group, whose token changes in the same transaction, so a
+-- record that exists here has expired.
+CREATE OR REPLACE FUNCTION replace_user_group_tokens(
+  _bucket smallint, _workspace_id bigint, _environment text,
+  _buckets smallint[], _team_ids bigint[], _provided_ids text[], _names text[], _old_hashes bytea[], _old_issue_times bigint[],
+  _old_valid_until bigint[], _expected_revisions bigint[],
+  _token_hashes bytea[], _token_key_ids text[], _tokens_sealed bytea[], _times bigint[],
+  _key_hashes bytea[], _fingerprints bytea[], _key_expiry_times bigint[],
+  _event_ids uuid[], _actions text[], _authors text[], _request_ids text[], _details text[]
+) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE
+  replaced bigint[] := '{}';
+  revisions bigint[] := '{}';
+  replaced_id bigint;
+  new_revision bigint;
+BEGIN
+  -- The arrays are sorted by team id, so that two calls never deadlock.
+  FOR replaced_id, new_revision IN
+    UPDATE user_group
+    SET token_hash = new.token_hash, token_key_id = new.token_key_id, token_sealed = new.token_sealed,
+        token_issued_at = new.at, revision = user_group.revision + 1
+    FROM unnest(_buckets, _team_ids, _names, _old_hashes, _expected_revisions, _token_hashes, _token_key_ids, _tokens_sealed, _times)
+      AS new (bucket, team_id, name, old_hash, expected_revision, token_hash, token_key_id, token_sealed, at)
+    WHERE user_group.workspace_id = _workspace_id AND user_group.team_id = new.team_id
+      AND user_group.bucket = new.bucket AND (_bucket IS NULL OR user_group.bucket = ANY (_buckets))
+      AND user_group.token_hash = new.old_hash AND user_group.name = new.name
+      AND coalesce(new.expected_revision, user_group.revision) = user_group.revision
+      AND new.token_key_id <> ALL (SELECT key_id FROM retired_secret_key)
+    RETURNING user_group.team_id, user_group.revision
+  LOOP
+    replaced := replaced || replaced_id;
+    revisions := revisions || new_revision;
+    RETURN NEXT replaced_id;
+  END LOOP;
+  IF replaced = '{}' THEN
+    RETURN;
+  END IF;
+  INSERT INTO superseded_token (workspace_id, bucket, team_id, token_hash, issued_at, superseded_at, valid_until)
+  SELECT _workspace_id, bucket, team_id, token_hash, issued_at, superseded_at, valid_until
+  FROM unnest(_buckets, _team_ids, _old_hashes, _old_issue_times, _times, _old_valid_until)
+    AS old (bucket, team_id, token_hash, issued_at, superseded_at, valid_until)
+  WHERE team_id = ANY (replaced);
+  IF _key_hashes IS NOT NULL THEN
+    INSERT INTO idempotency_key (workspace_id, environment, bucket, team_id, key_hash, fingerprint, provided_id, name,
+                                 token_key_id, token_sealed, expires_at)
+    SELECT _workspace_id, _environment, bucket, team_id, key_hash, fingerprint, provided_id, name,
+           token_key_id, token_sealed, expires_at
+    FROM unnest(_buckets, _team_ids, _provided_ids, _names, _key_hashes, _fingerprints, _key_expiry_times, _token_key_ids,
+                _tokens_sealed)
+      AS new (bucket, team_id, provided_id, name, key_hash, fingerprint, expires_at, token_key_id, token_sealed)
+    WHERE key_hash IS NOT NULL AND team_id = ANY (replaced)
+    ON CONFLICT (workspace_id, team_id, key_hash, bucket) DO UPDATE
+    SET fingerprint = excluded.fingerprint, name = excluded.name, token_key_id = excluded.token_key_id,
+        token_sealed = excluded.token_sealed, expires_at = excluded.expires_at;
+  END IF;
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  SELECT _workspace_id, _environment, bucket, event_id, action, author, request_id, team_id, provided_id, details
+  FROM unnest(_buckets, _team_ids, _provided_ids, _event_ids, _actions, _authors, _request_ids, _details)
+    AS event (bucket, team_id, provided_id, event_id, action, author, request_id, details)
+  WHERE team_id = ANY (replaced);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision, token_hash)
+    SELECT _workspace_id, _environment, event_id, action, team_id, provided_id, revision, old_hash
+    FROM unnest(_team_ids, _provided_ids, _old_hashes, _event_ids, _actions) AS new (team_id, provided_id, old_hash, event_id, action)
+    JOIN unnest(replaced, revisions) AS done (team_id, revision) USING (team_id);
+  END IF;
+END $$;
+
+-- Ends the grace period of a superseded token, if it has not ended, and returns whether it did.
+CREATE OR REPLACE FUNCTION end_grace_period(
+  _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _token_hash bytea, _time bigint,
+  _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE superseded_token SET valid_until = _time
+  WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id AND token_hash = _token_hash
+    AND valid_until > _time;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  VALUES (_workspace_id, _environment, _bucket, _event_id, _action, _author, _request_id, _team_id, _provided_id, _details);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision, token_hash)
+    SELECT _workspace_id, _environment, _event_id, _action, _team_id, _provided_id, revision, _token_hash
+    FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  END IF;
+  RETURN true;
+END $$;
+
+-- Moves a user group at this revision to the deleted ones, without its superseded tokens and idempotency keys, and returns whether it
+-- did.
+CREATE OR REPLACE FUNCTION delete_user_group(
+  _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _revision bigint, _updated_at bigint,
+  _deleted_at bigint, _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM user_group
+  WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id
+    AND revision = _revision AND updated_at = _updated_at
+  FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO deleted_user_group (workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties, token_issued_at,
+                                  created_at, updated_at, revision, updated_by, suspended_at, token_hash, token_key_id, token_sealed,
+                                  deleted_at, deleted_by)
+  SELECT workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties, token_issued_at,
+         created_at, updated_at, revision, updated_by, suspended_at, token_hash, token_key_id, token_sealed,
+         _deleted_at, _author
+  FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  WITH entry AS MATERIALIZED (
+    SELECT _workspace_id AS workspace_id, _environment AS environment, _team_id AS team_id, key, value
+    FROM json_each_text(_entries::json)
+  )
+  DELETE FROM mapping_entry USING entry
+  WHERE mapping_entry.workspace_id = entry.workspace_id AND mapping_entry.environment = entry.environment
+    AND schema_key = entry.key AND data_source_key = entry.value AND mapping_entry.team_id = entry.team_id
+    AND mapping_entry.bucket = _bucket;
+  DELETE FROM superseded_token WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  DELETE FROM idempotency_key WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  DELETE FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  VALUES (_workspace_id, _environment, _bucket, _event_id, _action, _author, _request_id, _team_id, _provided_id, _details);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+    VALUES (_workspace_id, _environment, _event_id, _action, _team_id, _provided_id, _revision);
+  END IF;
+  RETURN true;
+END $$;
+
+-- Moves a deleted user group back, as a new revision, and returns whether it did.
+CREATE OR REPLACE FUNCTION restore_user_group(
+  _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _deleted_at bigint,
+  _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM deleted_user_group
+  WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id AND deleted_at = _deleted_at FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO user_group (workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties, token_issued_at,
+                          created_at, updated_at, revision, updated_by, suspended_at, token_hash, token_key_id, token_sealed)
+  SELECT workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties, token_issued_at,
+         created_at, updated_at, revision + 1, updated_by, suspended_at, token_hash, token_key_id, token_sealed
+  FROM deleted_user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
+  SELECT _workspace_id, _environment, _bucket, entry.key, entry.value, _team_id FROM json_each_text(_entries::json) AS entry
+  ON CONFLICT DO NOTHING;
+  DELETE FROM deleted_user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
+  VALUES (_workspace_id, _environment, _bucket, _event_id, _action, _author, _request_id, _team_id, _provided_id, _details);
+  IF to_regclass('event') IS NOT NULL THEN
+    INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+    SELECT _workspace_id, _environment, _event_id, _action, _team_id, _provided_id, revision
+    FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  END IF;
+  RETURN true;
+END $$;

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { compileValidator } from '../../contract/validator.ts'
+import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
+import { isEventPosition, type EventPosition } from '../../domain/event/event.ts'
+import type { EventFeed } from '../../domain/event/event-feed.ts'
+import type { PositionedEvent } from '../../domain/event/event-store.ts'
+import { Fault } from '../../domain/fault.ts'
+import type { Clock } from '../../domain/util/clock.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
+import { authorize } from '../authorization.ts'
+import { queryOf } from '../query.ts'
+import { contextOf } from '../request-context.ts'
+import { sendJson } from '../response.ts'
+import { pollEvents } from './long-poll.ts'
+import { eventQuery, type EventRequest } from './event-request.ts'
+import { streamEvents } from './event-stream.ts'
+
+export interface EventRoutesDependencies {
+  readonly authentication: AuthenticationDependencies
+  readonly rateLimiter: RateLimiter
+  readonly feed: EventFeed
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** Maximum number of streams and long polls of this process. */
+  readonly maxConnections: number
+}
+
+/** Adds `GET /events`, which tells renderers when tokens change their meaning (contract, "Events"). */
+export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
+  const { feed, rateLimiter, maxConnections } = dependencies
+  const authentication = new Authentication(['Token'], dependencies.authentication)
+  const validate = compileValidator(eventQuery)
+  app.route({
+    method: 'GET',
+    url: '/events',
+    config: { challenge: authentication.challenge },
+    handler: async (request, reply) => {
+      const context = contextOf(request.raw)
+      const { authorization } = request.raw.headers
+      const apiToken = await context.permit.during(() => authentication.authenticate(authorization))
+      authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
+      const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
+      const eventRequest = { apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) }
+      if (feed.subscribers >= maxConnections)
+        throw new Fault(
+          'unavailable',
+          'This process has no room for another event connection. Retry in a moment',
+        )
+      await feed.checkReadable()
+      if (wait !== undefined)
+        return sendJson(reply, 200, await pollEvents(feed, eventRequest, request.raw, Number(wait)))
+      startStream(request, reply, eventRequest)
+      return reply
+    },
+  })
+
+  function startStream(request: FastifyRequest, reply: FastifyReply, eventRequest: EventRequest): void {
+    reply.hijack()
+    const isStillValid = async () => {
+      try {
+        await authentication.authenticate(request.raw.headers.authorization)
+        return true
+      } catch (error) {
+        // While the store is unavailable, the stream waits.
+        return !(error instanceof Fault && error.code === 'unauthenticated')
+      }
+    }
+    const { clock } = dependencies
+    streamEvents(feed, eventRequest, contextOf(request.raw), {
+      headers: reply.getHeaders(),
+      clock,
+      isStillValid,
+    })
+  }
+}
+
+/** @throws Fault `invalid_position` */
+function positionOf({ headers }: FastifyRequest, after: string | undefined): EventPosition | null {
+  const lastEventId = headers['last-event-id']
+  const position = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after
+  if (position === undefined) return null
+  if (isEventPosition(position)) return position
+  throw new Fault('invalid_position', 'The position is not one that this service has sent; begin without one')
+}
+
+function visibilityOf({ scopes }: ApiToken): (event: PositionedEvent) => boolean {
+  // A renderer knows no token of a user group that was just created.
+  return scopes.includes('admin') ? () => true : ({ type }) => type !== 'user_group.created'
+}

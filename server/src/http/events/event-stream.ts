@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify'
+import { eventJson } from '../../contract/event.ts'
+import type { EventPosition } from '../../domain/event/event.ts'
+import type { EventFeed } from '../../domain/event/event-feed.ts'
+import type { Clock } from '../../domain/util/clock.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { EventRequest } from './event-request.ts'
+
+export interface StreamOptions {
+  readonly headers: ReturnType<FastifyReply['getHeaders']>
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** Returns false once the API token is revoked or has expired. */
+  readonly isStillValid: () => Promise<boolean>
+}
+
+/** Sends Server-Sent Events until the client leaves, the API token is revoked, or the service stops. */
+export function streamEvents(
+  feed: EventFeed,
+  { apiToken, after, isVisible }: EventRequest,
+  context: RequestContext,
+  { headers, clock, isStillValid }: StreamOptions,
+): void {
+  const { response } = context
+  const startedAt = clock.monotonic()
+  context.streamedAt = performance.now()
+  // Proxies such as nginx would collect the stream in a buffer.
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) response.setHeader(name, value)
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+  const write = (text: string) => text === '' || response.write(text)
+  // Clients reconnect after a second.
+  write('retry: 1000\n\n')
+  const { workspaceId, environment } = apiToken
+  const subscription = feed.subscribe(
+    {
+      ...{ workspaceId, environment },
+      send: (events) =>
+        write(
+          events
+            .filter(isVisible)
+            .map((event) => messageOf(event.position, event.type, eventJson(event)))
+            .join(''),
+        ),
+      heartbeat: (position, completeAt) => {
+        const elapsed = Math.floor(completeAt - startedAt)
+        // A comment, which other readers of event streams ignore.
+        const complete = elapsed >= 0 ? `: complete ${elapsed}\n` : ''
+        write(complete + messageOf(position, 'heartbeat', '{}'))
+        void isStillValid().then((isValid) => isValid || response.end())
+      },
+      reset: (position) => write(messageOf(position, 'reset', '{}')),
+      end: () => response.end(),
+    },
+    after,
+  )
+  response.on('drain', subscription.resume)
+  response.once('close', subscription.end)
+}
+
+function messageOf(position: EventPosition, type: string, data: string): string {
+  return `id: ${position}\nevent: ${type}\ndata: ${data}\n\n`
+}

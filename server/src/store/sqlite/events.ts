@@ -1,0 +1,59 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { firstEventId } from '../../domain/audit/audit-event.ts'
+import type { EventPosition } from '../../domain/event/event.ts'
+import type { EventPage, EventStore } from '../../domain/event/event-store.ts'
+import { deletedAtOnce, eventColumns, eventOf, type EventRow } from '../event-row.ts'
+import type { Synchronous } from './port.ts'
+
+type Row = EventRow & { readonly position: number }
+
+/** The events, in order of their row ids. `AuditLog` appends them. */
+export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> {
+  readonly #selectStoreId: Statement<[], string>
+  readonly #selectFirst: Statement<[], number>
+  readonly #selectLast: Statement<[], number>
+  readonly #select: Statement<[number, number], Row>
+  readonly #delete: Statement<[string, number]>
+
+  constructor(database: Database) {
+    this.#selectStoreId = database.prepare<[], string>('SELECT store_id FROM event_log').pluck()
+    this.#selectFirst = database.prepare<[], number>('SELECT min(position) FROM event').pluck()
+    this.#selectLast = database.prepare<[], number>('SELECT max(position) FROM event').pluck()
+    this.#select = database.prepare(
+      `SELECT position, ${eventColumns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
+    )
+    this.#delete = database.prepare(
+      `DELETE FROM event WHERE position IN (
+         SELECT position FROM event WHERE event_id < ? AND position < (SELECT max(position) FROM event)
+         ORDER BY position LIMIT ?
+       )`,
+    )
+  }
+
+  head(): EventPosition {
+    return this.#positionOf(this.#selectLast.get() ?? 0)
+  }
+
+  read(after: EventPosition, limit: number): EventPage | null {
+    const [storeId, number = ''] = after.split('-')
+    const position = Number(number)
+    const last = this.#selectLast.get() ?? 0
+    if (storeId !== this.#selectStoreId.get() || !(position <= last)) return null
+    const first = this.#selectFirst.get() ?? 1
+    if (position + 1 < first) return null
+    const events = this.#select
+      .all(position, limit)
+      .map((row) => ({ ...eventOf(row), position: this.#positionOf(row.position) }))
+    return { events, position: events.at(-1)?.position ?? after, nextPosition: this.#positionOf(last) }
+  }
+
+  /** Deletes a batch of events. Event ids contain the time, and positions are nearly in the order of the event ids. */
+  deleteBatch(before: number): { count: number; isDone: boolean } {
+    const { changes } = this.#delete.run(firstEventId(before), deletedAtOnce)
+    return { count: changes, isDone: changes < deletedAtOnce }
+  }
+
+  #positionOf(number: number): EventPosition {
+    return `${this.#selectStoreId.get()}-${number}`
+  }
+}
