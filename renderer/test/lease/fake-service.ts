@@ -164,7 +164,7 @@ export class FakeService {
     this.#streams.add(stream)
     response.on('close', () => this.#streams.delete(stream))
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 1000\n\n')
-    const after = request.headers['last-event-id']
+    const after = request.headers['last-event-id']?.toString()
     if (after !== undefined && after !== this.position) {
       const index = this.#events.findIndex(({ position }) => position === after)
       const missed = this.#events.slice(index + 1)
