@@ -26,26 +26,28 @@ describe('a failure of PostgreSQL', () => {
     '57P02': lost,
     '58030': lost,
     '25P03': lost,
+    // Citus lost a node, perhaps during its commit.
+    XX000: 'isTransient isAmbiguous',
     // The server has rolled back the transaction.
     '40001': 'isTransient',
     '40P01': 'isTransient',
     '53100': 'isTransient',
     '53200': 'isTransient',
-    XX000: 'isTransient',
     '26000': 'isTransient',
     '42P05': 'isTransient',
     '25006': 'isTransient closesConnection',
     '0A000': 'isTransient closesConnection',
     // One item of the statement caused the failure.
+    '23505': 'isTransient isOfStatement',
     '55P03': 'isTransient isOfStatement',
     '57014': 'isTransient isOfStatement',
     '22021': 'isOfStatement',
     '42P01': 'isOfStatement',
   }
-  it('with a full disk is not retryable', () => {
+  it('that needs a repair is not retryable', () => {
     assert.deepEqual(
-      ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
-      [false, true],
+      ['53100', '2200H', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
+      [false, false, true],
     )
   })
 
