@@ -12,8 +12,8 @@ export interface Introspection {
 
 export interface IntrospectionCache {
   get(token: string): UserGroup | undefined
-  /** Call before a request. Returns a function to call with its response. */
-  expect(token: string): (introspection: Introspection) => void
+  /** Returns a function to call with the response. */
+  beginRequest(token: string): (introspection: Introspection) => void
   invalidate(token: string): void
   close(): void
 }

@@ -102,10 +102,10 @@ export class IntrospectionClient {
     // earlier response.
     const cached = this.#cache?.get(token)
     if (cached !== undefined) return cached
-    const store = this.#cache?.expect(token)
+    const onResponse = this.#cache?.beginRequest(token)
     // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
     const introspection = await this.#request(token, signal && AbortSignal.any([signal]))
-    store?.(introspection)
+    onResponse?.(introspection)
     return introspection.userGroup
   }
 

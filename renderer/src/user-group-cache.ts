@@ -51,7 +51,7 @@ export class UserGroupCache implements IntrospectionCache {
     return userGroup
   }
 
-  expect(token: string): (introspection: Introspection) => void {
+  beginRequest(token: string): (introspection: Introspection) => void {
     const requestedAt = this.#clock.monotonic()
     return ({ userGroup }) => {
       // The request may have been for an invalidated token.

@@ -40,6 +40,7 @@ it('the programs of the README work with the built package', async (t) => {
   assert.equal(programs.length, 6)
   const program = [
     "const token = 'ugt_customer_x'",
+    'const openDashboards = []',
     ...programs.map((program) => program.replace('http://127.0.0.1:8080/oauth2/introspect', url)),
     'const isLeased = (await leasedClient.introspect(token)) !== null',
     'leasedClient.close()',

@@ -36,8 +36,12 @@ export function resetEvent(): FeedEvent {
   return readFeedEvent('reset', '{}')
 }
 
-const validTypes =
-  /^(user_group\.(created|updated|resumed|restored)|schema\.\w+|data_source\.\w+|api_token\.\w+)$/
+/** Returns whether the event can concern a token that a renderer has cached. True for unknown types. */
+export function concernsTokens({ type }: FeedEvent): boolean {
+  return type !== 'user_group.created' && !type.startsWith('api_token.')
+}
+
+const validTypes = /^(user_group\.(created|updated|resumed|restored)|schema\.\w+|data_source\.\w+)$/
 
 /** Returns whether the tokens concerned may no longer be valid. True for unknown types. */
 export function isRevocation({ type }: FeedEvent): boolean {

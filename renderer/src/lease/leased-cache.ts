@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Introspection, IntrospectionCache } from '../introspection-cache.ts'
 import type { UserGroup } from '../user-group.ts'
 import { EventFeed, type Disconnection, type FeedHandler } from './event-feed.ts'
-import { isRevocation, resetEvent, type FeedEvent } from './feed-event.ts'
+import { concernsTokens, isRevocation, resetEvent, type FeedEvent } from './feed-event.ts'
 import { instantOf, later, never, type Instant } from './instant.ts'
 import { InvalidationLog } from './invalidation-log.ts'
 import { includes, isComparable, parsePosition, type Position } from './position.ts'
@@ -88,8 +88,6 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   #leaseEnd = never
   /** First of the heartbeats without a lease, by the monotonic clock. */
   #lateSince: number | undefined
-  /** Changes when the feed may have had a gap. */
-  #epoch = 0
 
   constructor(
     { maxEntries, leaseMs = defaultLeaseMs }: LeasedCacheOptions,
@@ -121,14 +119,13 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     return entry.userGroup
   }
 
-  expect(token: string): (introspection: Introspection) => void {
+  beginRequest(token: string): (introspection: Introspection) => void {
     const startedAt = instantOf(this.#clock)
-    const epoch = this.#epoch
     const { sequence } = this.#invalidations
     return ({ userGroup, position: positionText, servedAt }) => {
       if (userGroup === null) return this.#drop(token, 'revoked', 'inactive')
       const position = parsePosition(positionText)
-      if (!position || epoch !== this.#epoch || !this.hasLease) return
+      if (!position || !this.hasLease) return
       const tokenSha256 = sha256(token)
       if (!this.#isCurrent(position, tokenSha256, userGroup.teamId, sequence)) return
       this.#store(token, { userGroup, tokenSha256, until: this.#endOf(userGroup, startedAt, servedAt) })
@@ -144,7 +141,6 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   close(): void {
     this.#feed.close()
     this.#leaseEnd = never
-    this.#epoch++
     this.#entries.clear()
     this.#tokensBySha256.clear()
     this.#tokensByTeam.clear()
@@ -152,7 +148,6 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
 
   onHeartbeat(completeAt: Instant | undefined): void {
     if (completeAt === undefined) return
-    if (!this.hasLease) this.#epoch++
     this.#leaseEnd = later(completeAt, this.#leaseMs)
     if (this.hasLease) this.#lateSince = undefined
     else this.#reconnectIfLate()
@@ -160,7 +155,7 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
 
   onEvent(event: FeedEvent, position: Position): void {
     const { type, teamId, tokenSha256 } = event
-    if (type !== 'user_group.created') {
+    if (concernsTokens(event)) {
       this.#invalidations.add(event, position)
       const name = isRevocation(event) ? 'revoked' : 'changed'
       for (const token of this.#concerned(teamId, tokenSha256)) this.#drop(token, name, type)
@@ -170,7 +165,6 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
 
   onReset(position: Position | undefined): void {
     this.#leaseEnd = never
-    this.#epoch++
     const event = resetEvent()
     this.#invalidations.add(event, position)
     for (const token of [...this.#entries.keys()]) this.#drop(token, 'revoked', event.type)
@@ -178,12 +172,10 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   }
 
   onConnected(): void {
-    this.#epoch++
     this.#emit('connected')
   }
 
   onDisconnected(disconnection: Disconnection): void {
-    this.#epoch++
     this.#emit('disconnected', disconnection)
   }
 
@@ -198,7 +190,7 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
 
   /** Returns whether a response considers every invalidation so far that concerns its token. */
   #isCurrent(position: Position, tokenSha256: string, teamId: number, sequenceAtStart: number): boolean {
-    // Of another store, the feed reports nothing.
+    // The feed does not report events of another store.
     if (!this.#feed.position || !isComparable(position, this.#feed.position)) return false
     const newest = this.#invalidations.newest(tokenSha256, teamId)
     if (newest.sequence > sequenceAtStart) return false

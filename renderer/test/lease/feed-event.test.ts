@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isRevocation, readFeedEvent } from '../../src/lease/feed-event.ts'
+import { concernsTokens, isRevocation, readFeedEvent } from '../../src/lease/feed-event.ts'
 
 const hash = 'a'.repeat(64)
 
@@ -58,8 +58,14 @@ describe('feed event', () => {
 
   it('of an unknown type may revoke', () => {
     const revocations = ['user_group.token_rotated', 'user_group.grace_period_ended', 'user_group.suspended', 'user_group.deleted', 'user_group.merged', 'reset', 'x'] // prettier-ignore
-    const others = ['user_group.created', 'user_group.updated', 'user_group.resumed', 'user_group.restored', 'schema.deleted', 'data_source.created', 'api_token.revoked'] // prettier-ignore
+    const others = ['user_group.created', 'user_group.updated', 'user_group.resumed', 'user_group.restored', 'schema.deleted', 'data_source.created'] // prettier-ignore
     for (const type of revocations) assert.ok(isRevocation(readFeedEvent(type, '{}')), type)
     for (const type of others) assert.ok(!isRevocation(readFeedEvent(type, '{}')), type)
+  })
+
+  it('of an API token or a new user group concerns no cached token', () => {
+    const concerns = (type: string) => concernsTokens(readFeedEvent(type, '{}'))
+    assert.ok(['user_group.updated', 'schema.created', 'user_group.merged'].every(concerns))
+    assert.ok(!['user_group.created', 'api_token.revoked'].some(concerns))
   })
 })

@@ -292,23 +292,6 @@ describe('a response is not kept', () => {
     assert.equal(await raced(t, ({ client }) => client.invalidate(token)), 1)
   })
 
-  it('if the lease ended meanwhile', async (t) => {
-    const requests = await raced(t, async ({ service, client }) => {
-      service.clock.pass(leaseMs)
-      await renewLease(client, service)
-    })
-    assert.equal(requests, 1)
-  })
-
-  it('if the connection ended meanwhile', async (t) => {
-    const requests = await raced(t, async ({ service, client }) => {
-      const connected = new Promise<void>((resolve) => client.on('connected', resolve))
-      service.destroyStreams()
-      await connected
-    })
-    assert.equal(requests, 1)
-  })
-
   it('if the feed was reset meanwhile', async (t) => {
     const requests = await raced(t, async ({ service, client }) => {
       service.send(`id: ${service.position}\nevent: reset\ndata: {}\n\n`)
