@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import type { Scope } from './scope.ts'
+import { lifo, type Scope } from './scope.ts'
 
 export interface DatabaseWithTokens {
   readonly url: string
@@ -67,7 +67,7 @@ async function createDatabase(t: Scope, template: string): Promise<string> {
   await Promise.all(
     urls.map((url) => run(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)),
   )
-  t.after(async () => {
+  lifo(t).after(async () => {
     // In turn, because Citus connects the nodes, and a session that connects to a database during its drop cannot be ended.
     for (const url of urls) await run(url, `DROP DATABASE ${name} WITH (FORCE)`)
   })
