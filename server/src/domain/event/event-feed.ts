@@ -8,7 +8,7 @@ import type { EventPage, EventStore, PositionedEvent } from './event-store.ts'
 const pollMs = 50
 /** Number of events that one read returns at most. */
 const pageSize = 1000
-/** Time without a subscriber or a question for the position after which the feed stops reading, in milliseconds. */
+/** Time without a subscriber or a call of `currentPosition` after which the feed stops reading, in milliseconds. */
 const idleMs = 10_000
 /** Maximum time between two heartbeats of a subscriber, in milliseconds. A second is promised. */
 const heartbeatMs = 900
@@ -23,7 +23,10 @@ export interface EventSink extends TenantScope {
    * @param completeAt time on the monotonic clock: every change that was committed before it has been sent
    */
   readonly heartbeat: (position: EventPosition, completeAt: number) => void
-  /** Events may be missing: the position is unknown, or older than the retention. The feed goes on from now. */
+  /**
+   * Events may be missing or void: the position is unknown or older than the retention, or the database has failed over. The feed
+   * continues from `position`.
+   */
   readonly reset: (position: EventPosition) => void
   /** The feed ends: because the service stops, or because of a fault. */
   readonly end: (fault?: Fault) => void
@@ -170,13 +173,13 @@ export class EventFeed {
       // The store was replaced by another, for example by an older backup.
       this.#position = null
       for (const subscriber of this.#subscribers) subscriber.isLive = false
-      return true
+      return false
     }
     this.#position = page.position
     this.#noteProgress(startedAt, page)
     for (const subscriber of this.#subscribers) {
       if (!subscriber.isLive) void this.#catchUp(subscriber)
-      else this.#deliver(subscriber, page.events, page.position)
+      else this.#deliver(subscriber, page)
     }
     for (const subscriber of this.#subscribers) {
       if (subscriber.isLive) subscriber.completeAt = this.#completeAt
@@ -186,6 +189,9 @@ export class EventFeed {
   }
 
   #noteProgress(startedAt: number, { readUpTo, nextPosition }: EventPage): void {
+    // After a crash or a failover, the database gives positions again.
+    const last = this.#reads.at(-1)
+    if (last !== undefined && comparePositions(nextPosition, last.nextPosition) < 0) this.#reads = []
     this.#reads.push({ startedAt, nextPosition })
     const firstOpen = this.#reads.findIndex((read) => comparePositions(read.nextPosition, readUpTo) > 0)
     const done = this.#reads.splice(0, firstOpen === -1 ? this.#reads.length : firstOpen)
@@ -196,11 +202,12 @@ export class EventFeed {
 
   #giveUp(error: Fault): void {
     if (error.code !== 'not_implemented') return
+    this.#wantedAt = -Infinity
     this.#endAll(error)
   }
 
   /** Passes on the events after the subscriber's cursor. */
-  #deliver(subscriber: Subscriber, events: readonly PositionedEvent[], position: EventPosition): void {
+  #deliver(subscriber: Subscriber, { events, position, isContinuous }: EventPage): void {
     const { sink, cursor } = subscriber
     const own = events.filter(
       (event) =>
@@ -209,11 +216,13 @@ export class EventFeed {
         (cursor === null || comparePositions(event.position, cursor) > 0),
     )
     if (cursor === null || comparePositions(position, cursor) > 0) subscriber.cursor = position
-    if (own.length === 0) return
     this.#sent += own.length
-    if (sink.send(own)) return
-    subscriber.isFull = true
-    subscriber.isLive = false
+    if (own.length > 0 && !sink.send(own)) {
+      subscriber.isFull = true
+      subscriber.isLive = false
+    }
+    // After the events: a client whose connection ends before the reset gets it again.
+    if (!isContinuous) sink.reset(position)
   }
 
   /** Reads on for a subscriber until it has reached the common read. */
@@ -225,7 +234,7 @@ export class EventFeed {
         const { cursor } = subscriber
         const page = cursor === null ? null : await this.#events.read(cursor, pageSize)
         if (page === null) await this.#begin(subscriber)
-        else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page.events, page.position)
+        else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page)
         subscriber.hasBegun = true
         // Until the common read has begun, it is enough to have read once.
         if (this.#position === null) return
@@ -267,7 +276,7 @@ export class EventFeed {
 const maxOpenReads = 100
 
 export interface EventSubscription {
-  /** Tells that the sink can take events again. */
+  /** Resumes delivery after `send` returned false. */
   readonly resume: () => void
   readonly end: () => void
 }

@@ -33,6 +33,8 @@ export interface EventPage {
    * committed before this page was read.
    */
   readonly nextPosition: EventPosition
+  /** False if the database has failed over since the position before this page: changes that were read may not have survived. */
+  readonly isContinuous: boolean
 }
 
 export interface PositionedEvent extends Event {

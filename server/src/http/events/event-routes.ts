@@ -26,7 +26,7 @@ export interface EventRoutesDependencies {
   readonly maxConnections: number
 }
 
-/** Adds `GET /events`, which tells renderers when tokens change their meaning (contract, "Events"). */
+/** Adds `GET /events`, which notifies renderers of changes to tokens (contract, "Events"). */
 export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
   const { feed, rateLimiter, maxConnections } = dependencies
   const authentication = new Authentication(['Token'], dependencies.authentication)
@@ -82,7 +82,7 @@ function positionOf({ headers }: FastifyRequest, after: string | undefined): Eve
   const position = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after
   if (position === undefined) return null
   if (isEventPosition(position)) return position
-  throw new Fault('invalid_position', 'The position is not one that this service has sent; begin without one')
+  throw new Fault('invalid_position', 'The position is malformed. Connect without Last-Event-ID and after')
 }
 
 function visibilityOf({ scopes }: ApiToken): (event: PositionedEvent) => boolean {

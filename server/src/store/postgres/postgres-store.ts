@@ -135,6 +135,8 @@ export async function storeOver(
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
   const workspaces = new Workspaces(primary, retry)
+  const events = new Events(retry, distribution)
+  await events.removeForeign()
   let issuesLocators = await isContracted(primary.query)
   const refresh = async () => {
     await distribution.detect()
@@ -154,7 +156,7 @@ export async function storeOver(
     secretKeys: new SecretKeys(primary, retry, distribution),
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
-    events: new Events(retry, distribution),
+    events,
     locatorKey: locatorKey.key,
     get issuesLocators() {
       return issuesLocators
