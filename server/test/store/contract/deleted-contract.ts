@@ -427,7 +427,5 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
   })
 }
 
-/** Deletes user groups that were deleted before this time. */
-function deleteDeleted(store: Store, deletedBefore: number): Promise<number> {
-  return deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })
-}
+const deleteDeleted = (store: Store, deletedBefore: number) =>
+  deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })
