@@ -125,7 +125,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal(await find(group.token), null)
         assert.equal(await listed(group), undefined)
       })
-
       it('can be changed, rotated, deleted and restored again', async () => {
         const group = await created()
         await remove(group)
@@ -139,7 +138,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(plain('userGroup' in again && again.userGroup.token), plain(token))
         assert.equal('userGroup' in again && again.userGroup.revision, 5)
       })
-
       it('has its earlier versions and adds new ones', async () => {
         const group = await created()
         const rename = (to: string) =>
@@ -427,7 +425,5 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
   })
 }
 
-/** Deletes user groups that were deleted before this time. */
-function deleteDeleted(store: Store, deletedBefore: number): Promise<number> {
-  return deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })
-}
+const deleteDeleted = (store: Store, deletedBefore: number) =>
+  deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })
