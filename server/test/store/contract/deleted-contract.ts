@@ -125,7 +125,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal(await find(group.token), null)
         assert.equal(await listed(group), undefined)
       })
-
       it('can be changed, rotated, deleted and restored again', async () => {
         const group = await created()
         await remove(group)
@@ -139,7 +138,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(plain('userGroup' in again && again.userGroup.token), plain(token))
         assert.equal('userGroup' in again && again.userGroup.revision, 5)
       })
-
       it('has its earlier versions and adds new ones', async () => {
         const group = await created()
         const rename = (to: string) =>
@@ -356,8 +354,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
       assert.equal(await deleteDeleted(store, 2000), 0)
-      const { environment, teamId } = old
-      const { workspaceId } = old
+      const { workspaceId, environment, teamId } = old
       const query = { ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
       await store.userGroups.restore({ ...query, teamId: young.teamId })
