@@ -354,8 +354,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
       assert.equal(await deleteDeleted(store, 2000), 0)
-      const { environment, teamId } = old
-      const { workspaceId } = old
+      const { workspaceId, environment, teamId } = old
       const query = { ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
       await store.userGroups.restore({ ...query, teamId: young.teamId })
