@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Clock } from '../util/clock.ts'
@@ -8,6 +9,8 @@ import type { EventPage, EventStore, PositionedEvent } from './event-store.ts'
 const pollMs = 50
 /** Number of events that one read returns at most. */
 const pageSize = 1000
+/** The same for a subscriber that catches up: less, because a client that does not read has one such page in memory. */
+const catchUpPageSize = 100
 /** Time without a subscriber or a call of `currentPosition` after which the feed stops reading, in milliseconds. */
 const idleMs = 10_000
 /** Maximum time between two heartbeats of a subscriber, in milliseconds. A second is promised. */
@@ -64,6 +67,8 @@ export class EventFeed {
   #isReading = false
   #wantedAt = -Infinity
   #isClosed = false
+  /** Ends when the next subscriber that is behind may read. */
+  #lastTurn: Promise<void> = Promise.resolve()
   #sent = 0
 
   constructor({ store, clock }: { store: { readonly events: EventStore }; clock: Pick<Clock, 'monotonic'> }) {
@@ -232,7 +237,7 @@ export class EventFeed {
     try {
       while (this.#isBehind(subscriber)) {
         const { cursor } = subscriber
-        const page = cursor === null ? null : await this.#events.read(cursor, pageSize)
+        const page = cursor === null ? null : await this.#readInTurn(cursor)
         if (page === null) await this.#begin(subscriber)
         else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page)
         subscriber.hasBegun = true
@@ -247,6 +252,20 @@ export class EventFeed {
     } finally {
       subscriber.isCatchingUp = false
     }
+  }
+
+  /** Reads one page at a time for all subscribers, and at most half of the time, so that requests go on. */
+  #readInTurn(cursor: EventPosition): Promise<EventPage | null> {
+    let startedAt = 0
+    const turn = this.#lastTurn.then(() => {
+      startedAt = this.#clock.monotonic()
+      return this.#events.read(cursor, catchUpPageSize)
+    })
+    this.#lastTurn = turn.then(
+      () => sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false }),
+      () => undefined,
+    )
+    return turn
   }
 
   #isBehind(subscriber: Subscriber): boolean {

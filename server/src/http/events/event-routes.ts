@@ -43,6 +43,7 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
       const eventRequest = { apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) }
       await feed.checkReadable()
+      if (request.raw.socket.destroyed) throw new Fault('unavailable', 'The client has left')
       // From here on synchronous, so that simultaneous requests do not exceed the limit.
       if (feed.subscribers >= maxConnections)
         throw new Fault(

@@ -23,10 +23,10 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
       `SELECT position, ${eventColumns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
     )
     this.#delete = database.prepare(
-      `DELETE FROM event WHERE position IN (
-         SELECT position FROM (SELECT position, event_id FROM event ORDER BY position LIMIT ?)
-         WHERE event_id < ? AND position < (SELECT max(position) FROM event)
-       )`,
+      `WITH oldest AS (SELECT position, event_id FROM event ORDER BY position LIMIT ?)
+       DELETE FROM event
+       WHERE position < (SELECT coalesce(min(position) FILTER (WHERE event_id >= ?), max(position) + 1) FROM oldest)
+         AND position < (SELECT max(position) FROM event)`,
     )
   }
 
@@ -55,7 +55,7 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
     }
   }
 
-  /** Deletes the old ones of the first events. Positions are nearly in the order of the times in event ids. */
+  /** Deletes a batch of the first events, up to one that is not old: `read` recognizes only missing first events. */
   deleteBatch(before: number): { count: number; isDone: boolean } {
     const { changes } = this.#delete.run(deletedAtOnce, firstEventId(before))
     return { count: changes, isDone: changes < deletedAtOnce }
