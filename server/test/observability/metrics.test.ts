@@ -9,7 +9,7 @@ import { createApiToken, runCommand } from '../support/command.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { sendRequest } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
-import { metricsUrlOf, scrape, type Scrape } from '../support/metrics.ts'
+import { metricsUrlOf, scrape, Scrape } from '../support/metrics.ts'
 import { responseTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
@@ -208,7 +208,9 @@ test('measures the event feed, and event streams only up to their beginning', as
   const service = await startService(t, { ...measured, UGS_ACCESS_LOG: 'full' })
   const { origin, tokens } = service
   const values = async (...names: string[]) => {
-    const scraped = await scrape(service)
+    // `scrape` waits for the end of all requests, and a stream is one.
+    const { origin, pathname } = metricsUrlOf(service)
+    const scraped = new Scrape((await sendRequest(origin, { path: pathname })).text)
     return names.map((name) => scraped.value(name))
   }
   assert.deepEqual(await values('ugs_event_connections', 'ugs_events_sent_total', 'ugs_event_lag_seconds'), [
