@@ -57,7 +57,7 @@ export const errorTable = {
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'Content-Type is not that of this path in UTF-8, or the request has a Content-Encoding.',
+    meaning: 'Content-Type is not that of this path in UTF-8, or the body has a Content-Encoding.',
   },
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
   rate_limited: {
