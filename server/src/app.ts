@@ -36,7 +36,7 @@ import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath } from './http/user/fast-path.ts'
 import { introspectionRoute } from './http/user/introspection-route.ts'
 import { ResponseCache } from './http/user/response-cache.ts'
-import { userRoute } from './http/user/user-route.ts'
+import { userRoutes } from './http/user/user-route.ts'
 import { accessLog } from './observability/access-log.ts'
 
 export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
@@ -127,11 +127,11 @@ const fastifyOptions = {
 
 function fastPathOf(
   { store, userGroups, introspections, feed, rateLimiter, limits, logger }: AppDependencies,
-  authentication: Parameters<typeof userRoute>[0]['authentication'],
+  authentication: Parameters<typeof userRoutes>[0]['authentication'],
 ): FastPath {
   const responses = new ResponseCache(store, limits.responseCache)
   const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
-  return new FastPath([userRoute(shared), introspectionRoute({ ...shared, introspections, feed })], logger)
+  return new FastPath([...userRoutes(shared), introspectionRoute({ ...shared, introspections, feed })], logger)
 }
 
 function managementOf({ store, userGroups, clock }: AppDependencies) {

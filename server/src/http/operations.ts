@@ -12,6 +12,16 @@ const userScopes = {
 
 export type UserOperation = Exclude<keyof typeof userScopes, 'introspect' | 'readEvents'>
 
+/**
+ * Paths that are one operation each, with POST. OpenAPI generators ignore the body of a GET, and `/api/user` has another one for each
+ * method.
+ */
+export const operationPaths = {
+  getOrCreate: '/api/user/get-or-create',
+  update: '/api/user/update',
+  rotate: '/api/user/rotate-token',
+} as const satisfies Record<UserOperation, string>
+
 export type Operation = keyof typeof userScopes | AdminOperationId
 
 /** A request whose API token is valid. */

@@ -229,6 +229,9 @@ const expected: Record<OperationId, Expected> = {
   getOrCreateByOverride: 'name_required',
   update: 'user_group_not_found',
   updateByOverride: 'user_group_not_found',
+  getOrCreateByPath: 'name_required',
+  updateByPath: 'user_group_not_found',
+  rotateReplacedByPath: 'token_not_found',
   rotate: 'token_not_found',
   rotateReplaced: 'token_not_found',
   rotateAgain: 'token_not_found',
@@ -372,7 +375,7 @@ describe('to its owner', () => {
         for (const one of user_groups) await admin.patchUserGroup({ ...of(one), body: { mapping: null } })
       }
       const response = await operations[id].send(origin, byToken(ownersToken), owned)
-      if (id === 'rotateReplaced') assertFault(response, 'token_superseded')
+      if (id === 'rotateReplaced' || id === 'rotateReplacedByPath') assertFault(response, 'token_superseded')
       else if (isManagement(id)) assertSucceeded(response, id)
       else assert.equal(response.status, 200, response.text)
       if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)

@@ -43,6 +43,8 @@ export interface Operation {
 
 interface Described {
   readonly method: 'GET' | 'POST' | 'PUT'
+  /** Default: `/api/user`. */
+  readonly path?: string
   readonly headers?: (of: Belongings) => Record<string, string>
   readonly body: (of: Belongings) => object
   readonly scopes?: readonly ApiScope[]
@@ -64,6 +66,18 @@ const ofUserGroups = {
     method: 'POST',
     headers: aKey,
     body: ({ replacedToken }) => ({ current_token: replacedToken, grace_period_seconds: 3600 }),
+  },
+  getOrCreateByPath: {
+    method: 'POST',
+    path: '/api/user/get-or-create',
+    body: seen,
+    scopes: ['read', 'write'],
+  },
+  updateByPath: { method: 'POST', path: '/api/user/update', body: changed },
+  rotateReplacedByPath: {
+    method: 'POST',
+    path: '/api/user/rotate-token',
+    body: ({ replacedToken }) => ({ current_token: replacedToken }),
   },
   rotate: { method: 'POST', body: rotation },
 } as const satisfies Record<string, Described>
@@ -131,17 +145,19 @@ export const operations = Object.fromEntries([
         }),
     } satisfies Operation,
   ],
-  ...Object.entries<Described>(ofUserGroups).map(([id, { method, headers, body, scopes }]) => [
-    id,
-    {
-      route: `${method} /api/user`,
-      scopes: scopes ?? ['write'],
-      challenge: 'Token',
-      takesSession: false,
-      send: (origin, own, of) =>
-        sendRequest(origin, { method, headers: { ...headers?.(of), ...own }, body: body(of) }),
-    } satisfies Operation,
-  ]),
+  ...Object.entries<Described>(ofUserGroups).map(
+    ([id, { method, path = '/api/user', headers, body, scopes }]) => [
+      id,
+      {
+        route: `${method} ${path}`,
+        scopes: scopes ?? ['write'],
+        challenge: 'Token',
+        takesSession: false,
+        send: (origin, own, of) =>
+          sendRequest(origin, { method, path, headers: { ...headers?.(of), ...own }, body: body(of) }),
+      } satisfies Operation,
+    ],
+  ),
   ...operationIds.map((id) => [id, managementOperation(id)] as const),
 ]) as Readonly<Record<OperationId, Operation>>
 

@@ -14,7 +14,7 @@ export function openApiDocument(version: string): object {
       version,
       summary: 'Issues a token to each user group for viewing its embedded dashboards.',
       description:
-        'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+        'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`, or a path such as `/api/user/get-or-create`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that serves this document' }],

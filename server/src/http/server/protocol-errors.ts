@@ -2,6 +2,7 @@ import { STATUS_CODES, type Server } from 'node:http'
 import { errorBody, errorTable } from '../../contract/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { contextOf } from '../request-context.ts'
+import { operationPaths } from '../operations.ts'
 import type { HttpConnection } from './http-connection.ts'
 import type { RequestTracker } from './request-tracker.ts'
 import type { Stage } from './stage.ts'
@@ -22,6 +23,7 @@ type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unkn
 /** Methods of the main paths. There, a method that Node.js's parser does not know gets 405 like other methods, not 400. */
 const methodsOf = new Map([
   ['/api/user', 'GET, POST, PUT'],
+  ...Object.values(operationPaths).map((path) => [path, 'POST'] as const),
   ['/oauth2/introspect', 'POST'],
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
