@@ -2,8 +2,6 @@ import { limits } from '../../contract/limits.ts'
 import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
 import {
   GetOrCreateResponse,
-  IntrospectionBody,
-  IntrospectionResponse,
   RotationBody,
   RotationResponse,
   tokenExample,
@@ -19,20 +17,18 @@ export const userSchemas = {
   GetOrCreateResponse,
   UpdateResponse,
   RotationResponse,
-  IntrospectionBody,
-  IntrospectionResponse,
 }
 
 const jsonFaults: readonly FaultCode[] = [...requestFaults, 'malformed_json']
 
-const exampleGroup = {
+export const exampleGroup = {
   team_id: 1,
   token: tokenExample,
   name: 'Example customer',
   provided_id: 'customer-42',
 }
-const properties = { region: 'EU', plan: 'gold' }
-const api_environment_tag = 'Customer'
+export const properties = { region: 'EU', plan: 'gold' }
+export const api_environment_tag = 'Customer'
 
 const exampleBody = {
   user_group_id: 'customer-42',
@@ -47,7 +43,6 @@ export function userPaths(): Record<string, object> {
     [operationPaths.getOrCreate]: { post: byPost(getOrCreateOperation(), 'GET /api/user') },
     [operationPaths.update]: { post: byPost(updateOperation(), 'PUT /api/user') },
     [operationPaths.rotate]: { post: byPost(rotateOnlyOperation(), 'POST /api/user') },
-    '/oauth2/introspect': { post: introspectOperation() },
   }
 }
 
@@ -166,46 +161,6 @@ function updateOperation() {
         user_group: { ...exampleGroup, properties, api_environment_tag },
       }),
       faults: [...jsonFaults, 'user_group_not_found'],
-    }),
-  }
-}
-
-function introspectOperation(): object {
-  return {
-    operationId: 'introspectUserGroupToken',
-    tags: ['Renderer'],
-    summary: 'Look up the user group, data sources and properties behind a token',
-    description:
-      'Token introspection (RFC 7662). A token that is unknown, superseded, expired, malformed, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
-    security: [{ apiToken: [] }, { bearer: [] }, { basic: [] }],
-    requestBody: {
-      required: true,
-      content: {
-        'application/x-www-form-urlencoded': {
-          schema: reference('IntrospectionBody'),
-          example: { token: exampleGroup.token },
-        },
-      },
-    },
-    responses: responses({
-      response: jsonResponse(
-        reference('IntrospectionResponse'),
-        'The user group of the token, if the token is active.',
-        {
-          active: true,
-          token_type: 'user_group',
-          sub: exampleGroup.provided_id,
-          iat: 1_790_000_000,
-          team_id: exampleGroup.team_id,
-          name: exampleGroup.name,
-          api_environment_tag,
-          mapping: { '40': '213' },
-          data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
-          properties,
-        },
-        { 'X-Event-Position': { $ref: '#/components/headers/EventPosition' } },
-      ),
-      faults: requestFaults,
     }),
   }
 }
