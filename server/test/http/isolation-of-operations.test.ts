@@ -236,6 +236,7 @@ const expected: Record<OperationId, Expected> = {
   rotateReplaced: 'token_not_found',
   rotateAgain: 'token_not_found',
   introspect: (body) => assert.deepEqual(body, { active: false }),
+  revoke: doneElsewhere,
   searchUserGroups: empty('user_groups'),
   getUserGroup: 'user_group_not_found',
   patchUserGroup: 'user_group_not_found',

@@ -3,6 +3,7 @@ import { eventPaths, eventSchemas } from '../events/openapi.ts'
 import { adminPaths, adminTags } from '../admin/openapi.ts'
 import { adminSchemas } from '../admin/operations.ts'
 import { healthPaths } from '../health/openapi.ts'
+import { oauthPathItems, oauthSchemas } from '../oauth/openapi.ts'
 import { userPaths, userSchemas } from '../user/openapi.ts'
 
 /** Returns the OpenAPI 3.1 document of the service, built from the schemas that validate requests. */
@@ -28,10 +29,10 @@ export function openApiDocument(version: string): object {
       ...adminTags,
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
-    paths: { ...userPaths(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
+    paths: { ...userPaths(), ...oauthPathItems(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
     components: {
       securitySchemes,
-      schemas: { ...userSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
+      schemas: { ...userSchemas, ...oauthSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
       headers: {
         RequestId: {
           description: 'Identifies the request in the log of the service.',

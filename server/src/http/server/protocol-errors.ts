@@ -2,7 +2,8 @@ import { STATUS_CODES, type Server } from 'node:http'
 import { errorBody, errorTable } from '../../contract/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { contextOf } from '../request-context.ts'
-import { operationPaths } from '../operations.ts'
+import { errorJson } from '../error-response.ts'
+import { oauthPaths, operationPaths } from '../operations.ts'
 import type { HttpConnection } from './http-connection.ts'
 import type { RequestTracker } from './request-tracker.ts'
 import type { Stage } from './stage.ts'
@@ -24,7 +25,7 @@ type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unkn
 const methodsOf = new Map([
   ['/api/user', 'GET, POST, PUT'],
   ...Object.values(operationPaths).map((path) => [path, 'POST'] as const),
-  ['/oauth2/introspect', 'POST'],
+  ...[oauthPaths.introspect, oauthPaths.revoke].map((path) => [path, 'POST'] as const),
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
@@ -92,7 +93,7 @@ export class ProtocolErrors implements Stage {
     const requestId = context?.id ?? this.#nextRequestId()
     const { code } = fault
     const { status } = errorTable[code]
-    const body = errorBody(fault, requestId)
+    const body = context === undefined ? errorBody(fault, requestId) : errorJson(fault, context)
     const bytes = Buffer.byteLength(body)
     if (context === undefined) this.#tracker?.reportUnparsed({ requestId, status, code, bytes })
     else context.replacement = { status, code, bytes, at: performance.now() }

@@ -38,7 +38,7 @@ export function userRoutes(dependencies: UserRouteDependencies): FastPathRoute[]
   ): FastPathRoute => ({
     methods,
     url,
-    challenge: authentication.challenge,
+    challenge: (code) => (code === 'unauthenticated' ? authentication.challenge : undefined),
     // Checks everything that the headers decide, then reads the body.
     serve: async (context) => {
       const { raw } = context
