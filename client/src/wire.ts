@@ -879,10 +879,10 @@ export interface components {
       success: 1
       findings: {
         /**
-         * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source.
+         * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source. `mapped_twice`: mapping entries that name a schema by its id, while the mapping also has the provided id of the schema.
          * @enum {unknown}
          */
-        kind: 'shared' | 'unresolved'
+        kind: 'shared' | 'unresolved' | 'mapped_twice'
         /** @example 40 */
         schema: string
         /** @example 213 */
