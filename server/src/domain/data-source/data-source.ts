@@ -71,6 +71,11 @@ export function isRegistered(entry: ResolvedEntry): entry is RegisteredEntry {
   return entry.dataSource !== null
 }
 
+/** Returns true if the key of the entry is the id of the schema, and not its provided id. */
+export function isNamedById({ schemaKey, schema }: ResolvedEntry): boolean {
+  return schema !== null && schema.providedId !== schemaKey
+}
+
 /** A mapping to check before it is stored. */
 export interface MappingToCheck {
   readonly mapping: JsonText

@@ -1,6 +1,7 @@
 import { isUsable, type ApiToken } from '../api-token/api-token.ts'
 import type { Clock } from '../util/clock.ts'
 import {
+  isNamedById,
   mappingEntries,
   schemaOfKey,
   type DataSource,
@@ -388,18 +389,13 @@ export class UserGroupManagement {
     resolved: ResolvedEntry | undefined,
   ): Promise<IsolationFinding | null> {
     if (!resolved?.schema || !isNamedById(resolved)) return null
-    const userGroups: UserGroup[] = []
     const filter = { mappedTo: [entry], schemaKey: resolved.schema.providedId }
-    let position: string | null = null
-    do {
-      const page = await this.#store.userGroupSearch.search({
-        ...{ workspaceId, environment, filter, position },
-        limit: firstUserGroups.limit,
-      })
-      userGroups.push(...page.userGroups)
-      position = page.position
-      // Most user groups have no such mapping, so the search must not end before one was found.
-    } while (position !== null && userGroups.length === 0)
+    const query = { workspaceId, environment, filter, limit: firstUserGroups.limit }
+    let found = await this.#store.userGroupSearch.search({ ...query, position: null })
+    // Most user groups have no such mapping, so the search must not end before one was found.
+    while (found.position !== null && found.userGroups.length === 0)
+      found = await this.#store.userGroupSearch.search({ ...query, position: found.position })
+    const { userGroups } = found
     const { dataSource } = resolved
     return userGroups.length === 0 ? null : { kind: 'mapped_twice', entry, dataSource, userGroups }
   }
@@ -467,11 +463,6 @@ export class UserGroupManagement {
     const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, spellings)
     return spellings.filter((_, i) => resolved[i]?.dataSource?.id === dataSource.id)
   }
-}
-
-/** Returns true if the key is the id of the schema, and not its provided id. */
-function isNamedById({ schemaKey, schema }: ResolvedEntry): boolean {
-  return schema !== null && schema.providedId !== schemaKey
 }
 
 const versionsShown = 10
