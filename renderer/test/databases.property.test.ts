@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compileSql, TemplateError } from '../src/index.ts'
+import { compileSql, TemplateError, type CompiledSql } from '../src/index.ts'
 import { grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
 import { openDatabase, type Database } from './databases.ts'
 import { everywhere, mark, rules, variable } from './lexical-cases.ts'
@@ -238,10 +238,7 @@ function withSlip(template: string, [at, deleted, inserted]: Slip): string {
 }
 
 /** Asserts that the database counts as many parameters as compileSql. Returns true if it ran the statement. */
-async function countsAsMany(
-  database: Database,
-  result: { text: string; values: (string | number | boolean | null)[] },
-) {
+async function countsAsMany(database: Database, result: CompiledSql) {
   try {
     await database.query(result)
     return true

@@ -65,7 +65,11 @@ it('the table of dialects matches the code', () => {
   const rows = [...readme.matchAll(/^\| `(\w+)` +\| `(\S+)` +\| +(\d+) \|/gm)]
   assert.deepEqual(
     rows.map(([, name, placeholder, maxValues]) => [name, placeholder, Number(maxValues)]),
-    Object.entries(dialects).map(([name, { placeholder, maxValues }]) => [name, placeholder(1), maxValues]),
+    Object.entries(dialects).map(([name, { placeholder, maxValues }]) => [
+      name,
+      placeholder(1, ''),
+      maxValues,
+    ]),
   )
 })
 

@@ -44,7 +44,7 @@ describe('renderText', () => {
     assert.equal(renderText(value, withValue('')), '')
   })
 
-  for (const refused of [null, ['EU'], [], {}, { a: 1 }, NaN, Infinity]) {
+  for (const refused of [null, ['EU', null], [[]], {}, { a: 1 }, NaN, Infinity]) {
     it(`refuses ${JSON.stringify(refused)}`, () => {
       assert.equal(
         codeOf(() => renderText(value, withValue(refused))),
