@@ -117,7 +117,7 @@ describe('row count', () => {
           const codes = ['variable_in_row_count', 'placeholder_in_template', 'variable_touches_text']
           // `@` and `[` are placeholders or quotes in some dialects.
           assert.ok(codes.includes(error.code) || /[@[]/.test(template), `${dialect}: ${error.message}`)
-          if (dialect === 'trino' && /^LIMIT 1 \+/.test(template))
+          if (dialect === 'trino' && template.startsWith('LIMIT 1 +'))
             assert.match(
               error.message,
               /is part of a row count .* write only the variable, as in LIMIT \{\{ /,
@@ -139,7 +139,7 @@ describe('row count', () => {
         text: string
         values: unknown[]
       }
-      assert.deepEqual([/COLLATE/.test(text), values], [false, ['7']])
+      assert.deepEqual([text.includes('COLLATE'), values], [false, ['7']])
     }
   })
 

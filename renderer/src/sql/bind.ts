@@ -95,8 +95,8 @@ export class Binder {
     const isUnusable =
       name === '' ||
       /[\0\ud800-\udfff]/.test(name.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '')) ||
-      (placeholdersEverywhere && name.includes('?')) ||
-      (!doubled && (name.includes(close) || name.includes('\\')))
+      (placeholdersEverywhere === true && name.includes('?')) ||
+      (doubled !== true && (name.includes(close) || name.includes('\\')))
     if (isUnusable) {
       throw refused('identifier_not_allowed', variable, 'has a name in `identifiers` that cannot be quoted')
     }

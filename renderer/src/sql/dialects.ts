@@ -222,7 +222,7 @@ const snowflake: Dialect = {
 /** The lexer is that of PostgreSQL, after Unicode white space is replaced. */
 const duckdb: Dialect = {
   ...postgresql,
-  arrays: { words: ['any', 'unnest'], write: brackets },
+  arrays: { words: ['any', 'all', 'unnest'], write: brackets },
   dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
   ownPlaceholder: /\$\w*|\?/y,
   ambiguousWord: unicodeSpace,

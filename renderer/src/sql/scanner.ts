@@ -175,10 +175,11 @@ export class Scanner {
   }
 
   /** Refuses enclosed text that ends at another place depending on whether a backslash escapes. */
-  #refuseAmbiguousEnd({ backslash: _, ...quotes }: Quotes): void {
-    const start = this.#offset + quotes.open.length
-    const end = endOfEnclosed(this.#template, start, quotes)
-    if (end === endOfEnclosed(this.#template, start, { ...quotes, backslash: true })) return
+  #refuseAmbiguousEnd({ open, close, doubled }: Quotes): void {
+    const start = this.#offset + open.length
+    const rules = { close, ...(doubled && { doubled }) }
+    const end = endOfEnclosed(this.#template, start, rules)
+    if (end === endOfEnclosed(this.#template, start, { ...rules, backslash: true })) return
     throw this.#error(
       'malformed_template',
       'Versions or settings of the database disagree whether a backslash escapes the quote: write it in another way',
