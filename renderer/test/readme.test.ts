@@ -10,6 +10,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
 import { freshDatabase } from '../../server/test/support/database.ts'
 import { dialects } from '../src/sql/dialects.ts'
+import { realDatabases } from './databases.ts'
 import { active, json, serve } from './introspection-server.ts'
 
 const folder = fileURLToPath(new URL('..', import.meta.url))
@@ -37,7 +38,7 @@ it('the programs of the README work with the built package', async (t) => {
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
     .map(([, program = '']) => program)
     .filter((program) => !program.startsWith('{'))
-  assert.equal(programs.length, 5)
+  assert.equal(programs.length, 7)
   const program = [
     "const token = 'ugt_customer_x'",
     ...programs.map((program) => program.replace('http://127.0.0.1:8080/oauth2/introspect', url)),
