@@ -139,7 +139,7 @@ describe('row count, with generated templates', () => {
     )
     fc.assert(
       fc.property(rest(parts), fc.constantFrom(...sqlDialects), odd, (text, dialect, bound) => {
-        fc.pre(!/FROM/.test(text) && !/\bTOP\b/.test(text))
+        fc.pre(!text.includes('FROM') && !/\bTOP\b/.test(text))
         refusal(`SELECT n FROM s LIMIT ${text}`, dialect, withValue(bound))
       }),
       { numRuns: 20_000, seed: 1 },
