@@ -7,7 +7,7 @@ export type SqlDialect = keyof typeof dialects
 export type SqlValue = string | number | boolean | null
 
 /** Notation of arrays. */
-export interface Arrays {
+interface Arrays {
   /** Words before the parentheses that may hold an array. */
   readonly words: readonly string[]
   /** Returns the array as an expression. If it is not set, the whole array is one value. */
