@@ -39,6 +39,8 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   console_session_by_use: ['console_session', '(last_used_at)'],
   secret_key_check_pkey: ['secret_key_check', '(key_id)'],
   retired_secret_key_pkey: ['retired_secret_key', '(key_id)'],
+  event_pkey: ['event', '(timeline, transaction_id, number)'],
+  event_log_pkey: ['event_log', '(store_id)'],
 }
 
 /** Before the contract, the keys are those of the migration in progress, and only it creates them. */
