@@ -16,7 +16,7 @@ import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
-import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
+import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
@@ -131,6 +131,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
         version,
       },
       userGroups: userGroupServiceOf(config, store, keyring),
+      webhooks: webhookManagementOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
@@ -147,10 +148,11 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       feed.close()
       logger.info({ drain_ms: drainMs }, 'stopping')
       await sleep(drainMs)
-      stopJobs()
+      const jobsStopped = stopJobs()
       // Connections close after their current response, instead of waiting for another request.
       server.keepAliveTimeout = 1
       const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
+      await jobsStopped
       await close()
       clearTimeout(deadline)
       logger.info('stopped')

@@ -34,6 +34,8 @@ import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
+import { WebhookDeliveries } from './webhook-deliveries.ts'
+import { WebhookEndpoints } from './webhook-endpoints.ts'
 import { Workspaces } from './workspaces.ts'
 
 export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
@@ -144,6 +146,8 @@ export async function storeOver(
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
     events: new Events(retry, distribution),
+    webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
+    webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
     locatorKey: locatorKey.key,
     issuesLocators: await isContracted(primary.query),
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
