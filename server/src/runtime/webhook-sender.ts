@@ -1,7 +1,6 @@
 import { lookup as resolve } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
-import { errorCodeOf } from '../domain/util/error-code.ts'
 import {
   findUrlProblem,
   isAllowedAddress,
@@ -107,7 +106,10 @@ function pinningLookup(
 
 /** Returns the code of an error without its message, which may have the URL. */
 function codeOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'ETIMEDOUT'
   if (error instanceof AggregateError) return codeOf(error.errors[0])
-  return errorCodeOf(error) ?? 'FAILED'
+  if (error instanceof Error && error.name === 'TimeoutError') return 'ETIMEDOUT'
+  // Errors of the HTTP parser may have none.
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'INVALID_RESPONSE'
 }

@@ -103,13 +103,20 @@ class Loop {
     this.#isWoken = false
     const isLeader = await this.#step()
     if (this.#isStopped) return
-    this.#schedule(this.#isWoken && isLeader ? 0 : isLeader ? leaderPauseMs : otherPauseMs)
+    this.#schedule(isLeader ? this.#leaderPause() : otherPauseMs)
+  }
+
+  /** An attempt may have finished during the step. */
+  #leaderPause(): number {
+    return this.#isWoken ? 0 : leaderPauseMs
   }
 
   #schedule(pauseMs: number): void {
     clearTimeout(this.#timer)
     if (this.#isStopped) return
-    this.#timer = setTimeout(() => (this.#running = this.#run()), pauseMs).unref()
+    this.#timer = setTimeout(() => {
+      this.#running = this.#run()
+    }, pauseMs).unref()
   }
 
   async #step(): Promise<boolean> {

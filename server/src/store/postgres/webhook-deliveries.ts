@@ -272,7 +272,7 @@ async function redeliverBatch(
         ]
   const rows = await query<{ team_id: number }>(
     `UPDATE webhook_delivery SET state = 'pending', attempts = 0, first_attempt_at = NULL,
-       next_attempt_at = CASE WHEN next_attempt_at IS NULL THEN NULL ELSE $2 END
+       next_attempt_at = CASE WHEN next_attempt_at IS NULL THEN NULL ELSE $2::bigint END
      WHERE webhook_delivery_id IN (
        SELECT webhook_delivery_id FROM webhook_delivery WHERE webhook_endpoint_id = $1 AND ${condition}
      ) RETURNING team_id`,

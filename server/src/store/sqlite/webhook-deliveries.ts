@@ -38,7 +38,10 @@ interface LeaderRow {
   readonly position: string | null
 }
 
-type Batch = { readonly count: number; readonly isDone: boolean }
+interface Batch {
+  readonly count: number
+  readonly isDone: boolean
+}
 
 /** The deliveries of webhooks and the claim of the leader. */
 export class WebhookDeliveries implements Synchronous<
