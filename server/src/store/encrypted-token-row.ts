@@ -14,9 +14,9 @@ import { keyColumns, tables, type Table } from './tables.ts'
 export type EncryptedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
   readonly workspace_id: number
   readonly environment: Environment
-  /** Of a user group token. */
+  /** Column of a user group token. */
   readonly provided_id: string
-  /** Of a webhook secret. */
+  /** Column of a webhook secret. */
   readonly webhook_endpoint_id: number
   readonly token_key_id: string
   readonly token_sealed: Uint8Array

@@ -287,6 +287,16 @@ const expected: Record<OperationId, Expected> = {
   listDataSources: empty('data_sources'),
   createDataSource: 'validation_failed',
   deleteDataSource: 'not_found',
+  listWebhookEndpoints: ({ webhook_endpoints }) =>
+    assert.ok((webhook_endpoints as { name: string }[]).every(({ name }) => name === 'x')),
+  createWebhookEndpoint: doneElsewhere,
+  getWebhookEndpoint: 'not_found',
+  updateWebhookEndpoint: 'not_found',
+  deleteWebhookEndpoint: 'not_found',
+  rotateWebhookSecret: 'not_found',
+  listWebhookDeliveries: 'not_found',
+  redeliverWebhook: 'not_found',
+  redeliverWebhooks: 'not_found',
 }
 
 /** Asserts that `work` neither changes nor adds rows, except in this workspace and environment and in new workspaces. */
@@ -358,7 +368,10 @@ test('a leaked API token of another environment is unknown and stays valid', asy
 
 describe('to its owner', () => {
   // Runs last and deletes last. Each operation succeeds, so the refusals above were not due to missing data.
-  const removing: OperationId[] = ['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'revokeApiToken']
+  const removing: OperationId[] = [
+    ...(['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'deleteWebhookEndpoint'] as const),
+    'revokeApiToken',
+  ]
   const inOrder = [...all.filter(([id]) => !removing.includes(id)).map(([id]) => id), ...removing]
   const isManagement = (id: OperationId): id is AdminOperationId =>
     (operationIds as readonly string[]).includes(id)

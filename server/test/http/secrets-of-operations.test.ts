@@ -45,6 +45,7 @@ const secretKey = readFileSync(secretKeyFile, 'utf8').trim().split(':')[1] as st
 /** All secrets, except those that a response is about to show. */
 const secrets = new Set([
   ...[owner.adminToken, other.adminToken, service.tokens.Customer, service.tokens.Testing],
+  ...[owned.webhookSecret, owned.webhookSecret.slice('whsec_'.length), nobodys.webhookSecret],
   ...[owned.token, owned.replacedToken, owned.apiToken, nobodys.token, nobodys.apiToken],
   ...[owned.idempotencyKey, secretKey, Buffer.from(secretKey, 'base64').toString('hex')],
   ...(database ? [decodeURIComponent(database.password)] : []),
@@ -65,6 +66,7 @@ const showing = new Set<OperationId>([
   ] as const),
   ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
+  ...(['createWebhookEndpoint', 'rotateWebhookSecret'] as const),
 ])
 
 function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: OperationId): void {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { generateWebhookSecret } from '../../src/domain/webhook/webhook-endpoint.ts'
 import { generateApiToken } from '../../src/domain/token/token.ts'
 import { assertSucceeded, of, type ManagedEnvironment } from './admin-api.ts'
 import { unknownToken } from './tokens.ts'
@@ -20,6 +22,10 @@ export interface Belongings {
   readonly unusedSchemaId: number
   readonly dataSourceId: number
   readonly apiTokenId: number
+  readonly webhookEndpointId: number
+  /** Secret of the webhook endpoint. */
+  readonly webhookSecret: string
+  readonly webhookDeliveryId: number
   readonly apiToken: string
 }
 
@@ -28,6 +34,7 @@ export const secretName = 'Secret'
 
 export async function giveBelongings({ admin, user, create }: ManagedEnvironment): Promise<Belongings> {
   const [userGroupId, deletedUserGroupId, idempotencyKey] = ['group of one', 'deleted of one', 'key-of-one']
+  const { webhookEndpointId, webhookSecret } = await createPausedEndpoint(admin)
   const group = await create(userGroupId, {
     name: secretName,
     mapping: { sales: 'eu', nowhere: 'nothing' },
@@ -60,6 +67,35 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
     ...{ deletedUserGroupId, deletedTeamId: deleted.team_id },
     ...{ schemaId, schemaProvidedId: 'sales', unusedSchemaId, dataSourceId: data_source.id },
     ...{ apiTokenId: api_token.id, apiToken },
+    ...{
+      webhookEndpointId,
+      webhookSecret,
+      webhookDeliveryId: await firstDeliveryOf(admin, webhookEndpointId),
+    },
+  }
+}
+
+async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
+  const body = { name: `${secretName} receiver`, url: 'https://receiver.invalid/' }
+  const { webhook_endpoint, secret } = assertSucceeded<{ webhook_endpoint: { id: number }; secret: string }>(
+    await admin.createWebhookEndpoint({ body }),
+    'createWebhookEndpoint',
+  )
+  const pausing = { params: { id: webhook_endpoint.id }, body: { state: 'paused' } }
+  assertSucceeded(await admin.updateWebhookEndpoint(pausing), 'updateWebhookEndpoint')
+  return { webhookEndpointId: webhook_endpoint.id, webhookSecret: secret }
+}
+
+/** The service writes deliveries in the background. */
+async function firstDeliveryOf(admin: ManagedEnvironment['admin'], id: number): Promise<number> {
+  for (;;) {
+    const { deliveries } = assertSucceeded<{ deliveries: { id: number }[] }>(
+      await admin.listWebhookDeliveries({ params: { id } }),
+      'listWebhookDeliveries',
+    )
+    const [delivery] = deliveries
+    if (delivery !== undefined) return delivery.id
+    await sleep(20)
   }
 }
 
@@ -77,6 +113,9 @@ export const nobodys: Belongings = {
   unusedSchemaId: 900_004,
   dataSourceId: 900_005,
   apiTokenId: 900_006,
+  webhookEndpointId: 900_007,
+  webhookSecret: generateWebhookSecret(),
+  webhookDeliveryId: 900_008,
   apiToken: generateApiToken('Customer'),
 }
 

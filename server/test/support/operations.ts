@@ -70,6 +70,7 @@ const ofUserGroups = {
 
 const byTeamId = ({ teamId }: Belongings) => ({ params: { team_id: teamId } })
 const byRevision = ({ teamId }: Belongings) => ({ params: { team_id: teamId, revision: 2 } })
+const byEndpoint = ({ webhookEndpointId }: Belongings) => ({ params: { id: webhookEndpointId } })
 const nothing = () => ({})
 
 const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
@@ -107,6 +108,17 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   listDataSources: ({ schemaId }) => ({ query: { schema_id: schemaId } }),
   createDataSource: ({ schemaId }) => ({ body: { schema_id: schemaId, provided_id: 'us', name: 'x' } }),
   deleteDataSource: ({ dataSourceId }) => ({ params: { id: dataSourceId } }),
+  listWebhookEndpoints: nothing,
+  createWebhookEndpoint: () => ({ body: { name: 'x', url: 'https://receiver.invalid/' } }),
+  getWebhookEndpoint: byEndpoint,
+  updateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: { name: 'Taken' } }),
+  deleteWebhookEndpoint: byEndpoint,
+  rotateWebhookSecret: (of) => ({ ...byEndpoint(of), body: {} }),
+  listWebhookDeliveries: byEndpoint,
+  redeliverWebhook: ({ webhookEndpointId: id, webhookDeliveryId: delivery_id }) => ({
+    params: { id, delivery_id },
+  }),
+  redeliverWebhooks: (of) => ({ ...byEndpoint(of), body: { since: '2020-01-01T00:00:00Z' } }),
 }
 let workspaces = 0
 let schemas = 0

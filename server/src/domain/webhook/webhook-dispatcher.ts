@@ -9,7 +9,7 @@ import { receives, secretContext } from './webhook-endpoint.ts'
 import { signatureHeaders } from './webhook-signature.ts'
 
 /** Time after which another process takes over from a leader that has stopped, in milliseconds. */
-export const claimMs = 15_000
+export const claimMs = 30_000
 /** Number of events that one step reads at most. */
 const eventsAtOnce = 200
 /** Maximum number of attempts in flight, in total and for each endpoint. */

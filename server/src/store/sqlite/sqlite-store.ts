@@ -122,7 +122,8 @@ function webhookPorts(
       ...portOf<Omit<WebhookDeliveryStore, 'redeliver' | 'deleteOlderThan'>>(commit, deliveries),
       redeliver: async (command) => {
         const first = await commit.run(() => deliveries.redeliverBatch(command))
-        if (first === null || first.isDone) return first && first.count
+        if (first === null) return null
+        if (first.isDone) return first.count
         const none = { count: 0, isDone: true }
         const rest = await untilDone(commit, () => deliveries.redeliverBatch(command) ?? none)
         return first.count + rest
