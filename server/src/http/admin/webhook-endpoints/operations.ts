@@ -1,14 +1,25 @@
+import { Type, type Static } from 'typebox'
 import { json, successful } from '../../../contract/json/json-builder.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { parseTimestamp } from '../../../domain/util/timestamp.ts'
+import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import { defaultSecretOverlapMs } from '../../../domain/webhook/webhook-endpoint.ts'
-import { DeletedResponse } from '../fields.ts'
+import { cursor, DeletedResponse, limit } from '../fields.ts'
 import { deleted, type AdminOperation } from '../operation.ts'
 import { listResponse, pageById } from '../pages.ts'
 import { secretResponse, webhookDeliveryJson, webhookEndpointJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Webhooks'
+
+const deliveryQuery = Type.Object(
+  {
+    state: Type.Optional(Type.Enum([...deliveryStates])),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
 
 export const webhookEndpointOperations = {
   listWebhookEndpoints: {
@@ -99,11 +110,11 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints/{id}/deliveries',
     summary: 'List the deliveries to a webhook endpoint',
     description: 'The newest first, for the retention of events.',
-    query: schemas.WebhookDeliveryQuery,
+    query: deliveryQuery,
     response: schemas.WebhookDeliveryListResponse,
     faults: ['not_found', 'not_implemented'],
     handle: ({ caller, params, query }, { webhooks }) => {
-      const { state = null, ...page } = query as schemas.WebhookDeliveryQuery
+      const { state = null, ...page } = query as Static<typeof deliveryQuery>
       return pageById(
         'deliveries',
         page,

@@ -8,7 +8,7 @@ import {
   maxSecretOverlapMs,
   webhookStates,
 } from '../../../domain/webhook/webhook-endpoint.ts'
-import { cursor, id, limit, nextCursor, time, timeOrNull } from '../fields.ts'
+import { id, nextCursor, time, timeOrNull } from '../fields.ts'
 
 const eventTypes = Type.Array(Type.Enum([...allEventTypes]), {
   description: 'Types of the events that it receives. Empty for all.',
@@ -120,16 +120,6 @@ const WebhookDelivery = response({
     examples: ['ECONNREFUSED'],
   }),
 })
-
-export const WebhookDeliveryQuery = Type.Object(
-  {
-    state: Type.Optional(Type.Enum([...deliveryStates])),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
-export type WebhookDeliveryQuery = Static<typeof WebhookDeliveryQuery>
 
 export const WebhookRedeliveryBody = Type.Object(
   {
