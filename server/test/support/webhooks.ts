@@ -117,7 +117,9 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
     ...{ store, keyring, time, disabled, losses: () => losses },
     management: new WebhookManagement({ store, keyring, clock, rules }),
     createGroup: (id) => change(id, 'Name'),
-    rename: async (id, name) => void (await change(id, name)),
+    rename: async (id, name) => {
+      await change(id, name)
+    },
     dispatcher: (over) =>
       new WebhookDispatcher({
         ...{ store, keyring, clock, send: sender.send, bodyOf: eventJson, random: () => 0 },
