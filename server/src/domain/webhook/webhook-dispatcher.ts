@@ -129,8 +129,9 @@ export class WebhookDispatcher {
   async #enqueue(from: EventPosition | null, targets: readonly WebhookTarget[]): Promise<void> {
     const { store, clock, holder, bodyOf, observer } = this.#parts
     const page = from === null ? null : await store.events.read(from, eventsAtOnce)
+    // Without events, a position also moves on PostgreSQL, where each write would move it again.
+    if (page?.events.length === 0) return
     const to = page?.position ?? (await store.events.head())
-    if (to === from) return
     const deliveries = (page?.events ?? []).flatMap((event) => {
       const wanted = targets.filter((target) => receives(target, event))
       const body = wanted.length === 0 ? '' : bodyOf(event)
