@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { eventJson } from '../../src/contract/event.ts'
-import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.ts'
+import { generateSecretKey, Keyring, type SecretKey } from '../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { UserGroupService, type Caller } from '../../src/domain/user-group/user-group-service.ts'
 import {
@@ -77,6 +77,8 @@ export const caller: Caller = { ...scope, ...actor }
 export interface WebhookBench {
   readonly store: Store
   readonly keyring: Keyring
+  /** Puts a key first. */
+  readonly addKey: (key: SecretKey) => void
   readonly time: { now: number }
   readonly management: WebhookManagement
   /** Ids of endpoints that were disabled. */
@@ -98,7 +100,8 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
   const store = await openStore(location, defaults)
   const time = { now: Date.parse('2030-01-01T00:00:00Z') }
   const clock = { now: () => time.now, monotonic: () => time.now }
-  const keyring = new Keyring([generateSecretKey('k1')])
+  const firstKey = generateSecretKey('k1')
+  const keyring = new Keyring([firstKey])
   const rules = { allowsHttp: true, allowsPrivate: true }
   const sender = new WebhookSender(rules)
   t.after(async () => {
@@ -115,6 +118,7 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
   }
   return {
     ...{ store, keyring, time, disabled, losses: () => losses },
+    addKey: (key) => keyring.replace([key, firstKey]),
     management: new WebhookManagement({ store, keyring, clock, rules }),
     createGroup: (id) => change(id, 'Name'),
     rename: async (id, name) => {
