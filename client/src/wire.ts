@@ -328,7 +328,7 @@ export interface components {
          */
         deleted_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         deleted_by: string | null
@@ -422,7 +422,7 @@ export interface components {
        */
       updated_at: string
       /**
-       * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+       * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
        * @example api_token:3
        */
       updated_by: string | null
@@ -548,7 +548,7 @@ export interface components {
          */
         updated_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         updated_by: string | null
@@ -663,7 +663,7 @@ export interface components {
          */
         updated_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         updated_by: string | null
@@ -1210,7 +1210,7 @@ export interface components {
           | 'console_session.created'
           | 'audit_log.pruned'
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.
          * @example api_token:3
          */
         author: string

@@ -10,7 +10,7 @@ import type { SendWebhook } from '../domain/webhook/webhook-dispatcher.ts'
 import type { AttemptResult } from '../domain/webhook/webhook-delivery.ts'
 import { version } from '../version.ts'
 
-export interface Address {
+interface Address {
   readonly address: string
   readonly family: number
 }

@@ -293,7 +293,7 @@ const expected: Record<OperationId, Expected> = {
   getWebhookEndpoint: 'not_found',
   updateWebhookEndpoint: 'not_found',
   deleteWebhookEndpoint: 'not_found',
-  rotateWebhookSecret: 'not_found',
+  rotateWebhookEndpoint: 'not_found',
   listWebhookDeliveries: 'not_found',
   redeliverWebhook: 'not_found',
   redeliverWebhooks: 'not_found',

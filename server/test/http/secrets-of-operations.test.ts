@@ -66,7 +66,7 @@ const showing = new Set<OperationId>([
   ] as const),
   ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
-  ...(['createWebhookEndpoint', 'rotateWebhookSecret'] as const),
+  ...(['createWebhookEndpoint', 'rotateWebhookEndpoint'] as const),
 ])
 
 function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: OperationId): void {

@@ -113,7 +113,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   getWebhookEndpoint: byEndpoint,
   updateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: { name: 'Taken' } }),
   deleteWebhookEndpoint: byEndpoint,
-  rotateWebhookSecret: (of) => ({ ...byEndpoint(of), body: {} }),
+  rotateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: {} }),
   listWebhookDeliveries: byEndpoint,
   redeliverWebhook: ({ webhookEndpointId: id, webhookDeliveryId: delivery_id }) => ({
     params: { id, delivery_id },

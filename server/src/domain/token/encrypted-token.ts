@@ -27,7 +27,7 @@ export interface EncryptedToken {
 
 export type TokenOwner = UserGroupKey | WebhookEndpointKey
 
-export interface WebhookEndpointKey extends TenantScope {
+interface WebhookEndpointKey extends TenantScope {
   readonly webhookEndpointId: number
 }
 

@@ -67,7 +67,7 @@ export interface WebhookTarget extends WebhookEndpoint {
   readonly secrets: readonly (Sealed & { readonly expiresAt: number | null })[]
 }
 
-export interface NewDelivery {
+interface NewDelivery {
   readonly endpointId: number
   readonly eventId: string
   readonly eventType: EventType

@@ -26,7 +26,7 @@ export type SendWebhook = (
   signal: AbortSignal,
 ) => Promise<AttemptResult>
 
-export interface WebhookObserver {
+interface WebhookObserver {
   readonly attempted: (isDelivered: boolean) => void
   /** The endpoint was disabled, because a delivery had failed for the retry period. */
   readonly disabled: (endpointId: number) => void

@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client'
 import { addGauge } from './gauge.ts'
 
-/** Metrics of webhooks. The process that delivers counts the undelivered events of all endpoints. */
+/** Metrics of webhooks. The process that delivers counts the undelivered events of all endpoints; others report 0. */
 export class WebhookMetrics {
   readonly #attempts: Counter<'outcome'>
-  #undelivered: number | undefined
-  #oldestAt: number | undefined
+  #undelivered = 0
+  #oldestAt = Infinity
 
   constructor(registry: Registry) {
     this.#attempts = new Counter({
@@ -14,6 +14,7 @@ export class WebhookMetrics {
       labelNames: ['outcome'],
       registers: [registry],
     })
+    for (const outcome of ['delivered', 'failed']) this.#attempts.inc({ outcome }, 0)
     addGauge(registry, {
       name: 'ugs_webhook_undelivered_events',
       help: 'Events that wait for their delivery to a webhook endpoint, counted every 15 seconds.',
@@ -23,10 +24,7 @@ export class WebhookMetrics {
     addGauge(registry, {
       name: 'ugs_webhook_oldest_undelivered_seconds',
       help: 'Age of the oldest event that waits for its delivery; 0 if there is none.',
-      read: () =>
-        this.#undelivered === undefined
-          ? undefined
-          : Math.max(0, Date.now() - (this.#oldestAt ?? Infinity)) / 1000,
+      read: () => Math.max(0, Date.now() - this.#oldestAt) / 1000,
       aggregator: 'max',
     })
   }
@@ -38,11 +36,11 @@ export class WebhookMetrics {
   /** @param oldestAt time of the oldest undelivered event, in milliseconds since the Unix epoch */
   setBacklog(undelivered: number, oldestAt: number | null): void {
     this.#undelivered = undelivered
-    this.#oldestAt = oldestAt ?? undefined
+    this.#oldestAt = oldestAt ?? Infinity
   }
 
   /** Another process delivers. */
   clearBacklog(): void {
-    this.#undelivered = undefined
+    this.setBacklog(0, null)
   }
 }

@@ -265,7 +265,7 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
     [{ url: 'https://localhost:x/' }, '/url'],
     [{ name: '' }, '/name'],
   ],
-  rotateWebhookSecret: [
+  rotateWebhookEndpoint: [
     [{ overlap_seconds: -1 }, '/overlap_seconds'],
     [{ overlap_seconds: 2_592_001 }, '/overlap_seconds'],
   ],

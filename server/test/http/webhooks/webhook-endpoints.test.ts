@@ -60,8 +60,8 @@ test('an endpoint is created, receives events, is changed, rotated and deleted',
   )
   assert.equal(paused.webhook_endpoint.state, 'paused')
   const rotation = assertSucceeded<{ secret: string }>(
-    await admin.rotateWebhookSecret({ ...of, body: {} }),
-    'rotateWebhookSecret',
+    await admin.rotateWebhookEndpoint({ ...of, body: {} }),
+    'rotateWebhookEndpoint',
   )
   assert.notEqual(rotation.secret, secret)
   assertSucceeded(await admin.deleteWebhookEndpoint(of), 'deleteWebhookEndpoint')

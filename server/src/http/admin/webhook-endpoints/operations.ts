@@ -90,7 +90,7 @@ export const webhookEndpointOperations = {
       return deleted
     },
   },
-  rotateWebhookSecret: {
+  rotateWebhookEndpoint: {
     tag,
     method: 'POST',
     path: '/webhook-endpoints/{id}/rotate-secret',
