@@ -79,7 +79,7 @@ test('an endpoint is created, receives events, is changed, rotated and deleted',
 test('ugs webhook manages endpoints', async () => {
   const ugs = async (...args: string[]) => {
     const stdout = await runCommand(service, 'webhook', ...args, '--environment', 'Customer', '--json')
-    return JSON.parse(stdout) as any
+    return JSON.parse(stdout)
   }
   const url = 'https://receiver.invalid/'
   const { id, secret } = await ugs('create', '--name', 'C', '--url', url, '--types', 'user_group.deleted')
