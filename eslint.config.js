@@ -154,6 +154,12 @@ export default defineConfig(
   },
   Object.entries(importRule).map(importsOf),
   {
+    files: ['{server,client,renderer,console}/src/**/*.{ts,tsx}', '{bench,scripts}/**/*.js'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 60, skipComments: true, skipBlankLines: true }],
+    },
+  },
+  {
     // Browser code has its own types.
     files: ['console/src/**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { project: './console/tsconfig.json' } },

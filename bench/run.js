@@ -11,6 +11,7 @@ import { citus } from './cases/citus.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
+import { leasedCache } from './cases/leased-cache.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { operations, postgresOperations } from './cases/operations.js'
 import { overload, postgresOverload } from './cases/overload.js'
@@ -51,6 +52,7 @@ const cases = {
   audit,
   checkpoints,
   'access-log': accessLog,
+  'leased-cache': leasedCache,
   traces,
   bulk,
   metrics,

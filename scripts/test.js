@@ -11,6 +11,7 @@ import { spec as SpecReporter } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 import { bundleTests, removeBundles } from './bundle-tests.js'
 import { buildIfStale } from './current-build.js'
+import { installPackages } from './install-packages.js'
 import { startPostgresBroker } from './postgres-broker.js'
 import { FailureList } from './test-failures.js'
 import { startUgsProcesses } from './ugs-processes.js'
@@ -28,6 +29,9 @@ const storeIndependent = [
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
 ]
+
+/** Files that run a browser, which needs most CPU. */
+const inBrowser = /^(console|examples)\/|^server\/test\/docs-page\//
 
 /** Files that run on a Citus cluster: those whose outcome can differ there. */
 const onCitus = [
@@ -97,10 +101,29 @@ async function compiledFiles() {
   const selected = (await bundleTests(onOneNode, 'sqlite')).filter(({ isUnit }) => isUnit || !options.unit)
   const others = selected.filter(({ isUnit }) => !isUnit)
   if (others.length > 0) buildIfStale()
+  // Test files that run at once would disturb each other's installation.
+  if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
   const onPostgres = others
     .map(({ source }) => source)
     .filter((source) => features.test(source) && dependsOnStore(source))
-  return [...(await bundleTests(onPostgres, 'postgres')), ...selected].map(({ compiled }) => compiled)
+  return inOrder([...(await bundleTests(onPostgres, 'postgres')), ...selected]).map(
+    ({ compiled }) => compiled,
+  )
+}
+
+/**
+ * Spreads the files that need most CPU over those that wait, and puts the short unit tests last, so that no long file runs alone
+ * at the end.
+ * @param {import('./bundle-tests.js').TestFile[]} files
+ */
+function inOrder(files) {
+  const units = files.filter(({ isUnit }) => isUnit)
+  const others = files.filter(({ isUnit }) => !isUnit)
+  const withBrowser = others.filter(({ source }) => inBrowser.test(source))
+  const ordered = others.filter(({ source }) => !inBrowser.test(source))
+  const distance = Math.ceil(ordered.length / Math.max(1, withBrowser.length))
+  withBrowser.forEach((file, i) => ordered.splice(i * (distance + 1), 0, file))
+  return [...ordered, ...units]
 }
 
 /** @param {string} source */
@@ -122,7 +145,7 @@ async function runFiles(files) {
   const tests = run({
     files,
     // Many files wait for processes and time-outs more than they compute.
-    concurrency: Math.ceil(1.5 * availableParallelism()),
+    concurrency: 2 * availableParallelism(),
     timeout: 600_000,
     signal: interruption.signal,
   })

@@ -81,10 +81,18 @@ const title = `Each operation (body of ${bodySizes[size]}) and its baselines`
 const reads = 'GET, unchanged'
 const creations = 'GET that creates'
 
+const known = /** @type {const} */ ({ ids: manyKnownIds, order: 'random' })
+const unchanged = '"new_user_group":false'
+const introspections = /** @type {const} */ ({ operation: 'introspect', expected: '"active":true' })
+
+/** @typedef {import('../lib/service.js').Server} Server */
+/** @typedef {import('../lib/service.js').Service} Service */
+/** @typedef {import('../lib/postgres.js').Database} Database */
+
 /**
  * Unchanged GETs and introspections use separate services, because one response cache does not hold the responses of both.
- * @param {Record<'read' | 'introspected' | 'changed', import('../lib/service.js').Service>} services
- * @param {{ database?: import('../lib/postgres.js').Database, pgbenches?: Pgbenches }} [comparisons]
+ * @param {Record<'read' | 'introspected' | 'changed', Service>} services
+ * @param {{ database?: Database, pgbenches?: Pgbenches }} [comparisons]
  */
 async function measure(
   { read, introspected, changed },
@@ -96,71 +104,22 @@ async function measure(
     'bare Fastify': await startBaseline('bare-fastify.js'),
     'bare Fastify together': await startBaseline('bare-fastify.js', ['--together']),
   }
+  const servers = { read, renderer, changed, baselines }
   const idsToRotate = rotations()
-  const known = /** @type {const} */ ({ ids: manyKnownIds, order: 'random' })
-  const unchanged = '"new_user_group":false'
-  const introspections = /** @type {const} */ ({ operation: 'introspect', expected: '"active":true' })
+  // Otherwise a round would write the pages that another contestant changed.
+  const checkpoint = database && { beforeEach: () => database.client.query('CHECKPOINT') }
   let created = 0
+  const onCreated = (/** @type {number} */ count) => {
+    created += count
+  }
   try {
-    // Fills the response cache, which keeps a response from its second request on. The case `rows` covers stores that exceed it.
-    for (const [server, load] of /** @type {const} */ ([
-      [read, { expected: unchanged }],
-      [renderer, introspections],
-    ])) {
-      for (let i = 0; i < 2; i++) {
-        await loadRound(server, { size, ids: manyKnownIds, order: 'once', seconds: longest, ...load })
-      }
-    }
+    await fillResponseCaches(read, renderer)
     const rows = []
     for (const connections of connectionCounts) {
-      /** @type {(name: string, load: () => OwnLoad, against?: readonly string[], server?: import('../lib/service.js').Server) => Contestant} */
-      const operation = (name, load, against = [reads], server = changed) => ({
-        name,
-        against,
-        round: async () => {
-          const before = database?.cpuTime() ?? NaN
-          const round = await loadRound(server, { size, seconds, connections, ...load() })
-          if (name === creations) created += round.responses
-          const cpuOfDatabase = (database?.cpuTime() ?? NaN) - before
-          return {
-            ...httpFigures(round),
-            ...(database && { 'PostgreSQL, µs': cpuOfDatabase / round.responses }),
-          }
-        },
+      const contestants = contestantsOf(servers, {
+        ...{ connections, database, idsToRotate, onCreated },
+        pgbench: pgbenches(connections),
       })
-      const { select, insert } = pgbenches(connections)
-      const baselineNames = Object.keys(baselines)
-      const contestants = [
-        ...select,
-        operation(
-          reads,
-          () => ({ ...known, expected: unchanged }),
-          [...baselineNames, ...namesOf(select)],
-          read,
-        ),
-        ...Object.entries(baselines).map(([name, server]) => ({
-          name,
-          against: [],
-          round: async () =>
-            httpFigures(
-              await loadRound(server, { size, seconds, connections, ...known, expected: unchanged }),
-            ),
-        })),
-        operation(creations, () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' }), [
-          ...baselineNames,
-          ...namesOf(insert),
-        ]),
-        ...insert,
-        operation('introspection', () => ({ ...known, ...introspections }), [reads], renderer),
-        operation('PUT that changes', () => ({
-          ...{ operation: 'put', ids: changedIds, order: 'random', expected: unchanged },
-        })),
-        operation('POST that rotates', () => ({
-          ...{ operation: 'rotate', ids: idsToRotate(), order: 'once', expected: '"token":"ugt_testing_' },
-        })),
-      ]
-      // Otherwise a round would write the pages that another contestant changed.
-      const checkpoint = database && { beforeEach: () => database.client.query('CHECKPOINT') }
       const compared = await compare(contestants, checkpoint)
       rows.push(...compared.rows.map(({ name, figures }) => ({ name: namedFor(name, connections), figures })))
     }
@@ -168,6 +127,79 @@ async function measure(
   } finally {
     for (const server of Object.values(baselines)) await server.stop()
   }
+}
+
+/**
+ * Requests everything twice, because the response cache keeps a response from its second request on. The case `rows` covers stores
+ * that exceed it.
+ * @param {Server} read
+ * @param {Server} renderer
+ */
+async function fillResponseCaches(read, renderer) {
+  for (const [server, load] of /** @type {const} */ ([
+    [read, { expected: unchanged }],
+    [renderer, introspections],
+  ])) {
+    for (let i = 0; i < 2; i++) {
+      await loadRound(server, { size, ids: manyKnownIds, order: 'once', seconds: longest, ...load })
+    }
+  }
+}
+
+/**
+ * Returns the operations, their baselines and pgbench, for one number of connections.
+ * @param {{ read: Server, renderer: Server, changed: Server, baselines: Record<string, Server> }} servers
+ * @param {object} options
+ * @param {number} options.connections
+ * @param {Database | undefined} options.database
+ * @param {Record<'select' | 'insert', Contestant[]>} options.pgbench
+ * @param {() => import('../lib/ids.js').Ids} options.idsToRotate
+ * @param {(count: number) => void} options.onCreated called with the number of created user groups
+ * @returns {Contestant[]}
+ */
+function contestantsOf(
+  { read, renderer, changed, baselines },
+  { connections, database, pgbench: { select, insert }, idsToRotate, onCreated },
+) {
+  /** @type {(server: Server, load: OwnLoad) => Promise<import('../lib/load.js').Round>} */
+  const runLoad = (server, load) => loadRound(server, { size, seconds, connections, ...load })
+  /** @type {(name: string, load: () => OwnLoad, against?: readonly string[], server?: Server) => Contestant} */
+  const operation = (name, load, against = [reads], server = changed) => ({
+    name,
+    against,
+    round: async () => {
+      const before = database?.cpuTime() ?? NaN
+      const round = await runLoad(server, load())
+      if (name === creations) onCreated(round.responses)
+      const cpuOfDatabase = (database?.cpuTime() ?? NaN) - before
+      return {
+        ...httpFigures(round),
+        ...(database && { 'PostgreSQL, µs': cpuOfDatabase / round.responses }),
+      }
+    },
+  })
+  const baselineNames = Object.keys(baselines)
+  return [
+    ...select,
+    operation(reads, () => ({ ...known, expected: unchanged }), [...baselineNames, ...namesOf(select)], read),
+    ...Object.entries(baselines).map(([name, server]) => ({
+      name,
+      against: [],
+      round: async () => httpFigures(await runLoad(server, { ...known, expected: unchanged })),
+    })),
+    operation(creations, () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' }), [
+      ...baselineNames,
+      ...namesOf(insert),
+    ]),
+    ...insert,
+    operation('introspection', () => ({ ...known, ...introspections }), [reads], renderer),
+    operation('PUT that changes', () => ({
+      ...{ operation: 'put', ids: changedIds, order: 'random', expected: unchanged },
+    })),
+    operation('POST that rotates', () => ({
+      ...{ operation: 'rotate', ids: idsToRotate(), order: 'once', expected: '"token":"ugt_testing_' },
+    })),
+  ]
 }
 
 /** @typedef {Pick<import('../lib/load.js').Load, 'operation' | 'ids' | 'order' | 'expected'>} OwnLoad */
@@ -189,40 +221,18 @@ function namesOf(contestants) {
 /** @typedef {(clients: number) => Record<'select' | 'insert', Contestant[]>} Pgbenches */
 
 /**
- * Prepares pgbench with one thread, its default, and with two, so that its own CPU time is no limit. `select` reads by the key
- * of a request that misses the response cache. `select 1` reads by the key that confirms a cached response. `insert` writes to a
- * table with the same columns and indexes.
- * @param {import('../lib/postgres.js').Database} database
+ * Prepares pgbench with one thread, its default, and with two, so that its own CPU time is no limit.
+ * @param {Database} database
  * @returns {Promise<{ contestants: Pgbenches, inserted: () => number }>}
  */
 async function preparePgbench(database) {
-  const { first, count } = manyKnownIds
-  const where = "WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id"
-  const select = `SELECT ${readColumns} FROM user_group ${where}`
-  const { rows } = await database.client.query(`EXPLAIN ${select} = '${first}'`)
-  assert.match(JSON.stringify(rows), /Index Scan using user_group_provided_id/)
-  const selecting = `\\set id random(${first}, ${first + count - 1})\n${select} = :id;\n`
-  /** @type {{ rows: { least: number, greatest: number }[] }} */
-  const { rows: teamIds } = await database.client.query(
-    `SELECT min(team_id)::int AS least, max(team_id)::int AS greatest FROM user_group ${where} BETWEEN $1 AND $2`,
-    [String(first), String(first + count - 1)],
-  )
-  const { least = 0, greatest = 0 } = teamIds[0] ?? {}
-  assert.equal(greatest - least, count - 1)
-  const confirming = `\\set id random(${least}, ${greatest})\nSELECT 1 FROM user_group WHERE workspace_id = 1 AND team_id = :id;\n`
-  // Every client counts up from a different number, like the connections of the load. The server computes only the hash, which
-  // must be unique.
-  const inserting = `\\set n :n + 1
-\\set id :first + :client_id * 300000 + :n
-INSERT INTO baseline (workspace_id, environment, ${writtenColumns})
-VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), :keyId, :sealed, :now, :now, :now);
-`
+  const { insert, ...selects } = await pgbenchScripts(database)
   let inserted = 0
   /** @type {Pgbenches} */
   const contestants = (clients) => {
     const threads = [1, 2].filter((threads) => threads <= clients && clients <= mostClients)
     return {
-      select: Object.entries({ select: selecting, 'select 1': confirming }).flatMap(([name, script]) =>
+      select: Object.entries(selects).flatMap(([name, script]) =>
         threads.map((threads) => ({
           name: `pgbench ${name} -j ${threads}`,
           against: [],
@@ -236,7 +246,7 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
         round: async () => {
           const variables = { ...typicalRow, n: 0, first: freshIds().first, now: Date.now() }
           const round = await pgbenchRound(database, {
-            ...{ script: inserting, variables, clients, threads, seconds },
+            ...{ script: insert, variables, clients, threads, seconds },
           })
           inserted += round.transactions
           return pgbenchFigures(round)
@@ -245,4 +255,35 @@ VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), 
     }
   }
   return { contestants, inserted: () => inserted }
+}
+
+/**
+ * Returns the transactions of pgbench. `select` reads by the key of a request that misses the response cache. `select 1` reads by the
+ * key that confirms a cached response. `insert` writes to a table with the same columns and indexes.
+ * @param {Database} database
+ */
+async function pgbenchScripts({ client }) {
+  const { first, count } = manyKnownIds
+  const where = "WHERE workspace_id = 1 AND environment = 'Testing' AND provided_id"
+  const select = `SELECT ${readColumns} FROM user_group ${where}`
+  const { rows } = await client.query(`EXPLAIN ${select} = '${first}'`)
+  assert.match(JSON.stringify(rows), /Index Scan using user_group_provided_id /)
+  /** @type {{ rows: { least: number, greatest: number }[] }} */
+  const { rows: teamIds } = await client.query(
+    `SELECT min(team_id)::int AS least, max(team_id)::int AS greatest FROM user_group ${where} BETWEEN $1 AND $2`,
+    [String(first), String(first + count - 1)],
+  )
+  const { least = 0, greatest = 0 } = teamIds[0] ?? {}
+  assert.equal(greatest - least, count - 1)
+  return {
+    select: `\\set id random(${first}, ${first + count - 1})\n${select} = :id;\n`,
+    'select 1': `\\set id random(${least}, ${greatest})\nSELECT 1 FROM user_group WHERE workspace_id = 1 AND team_id = :id;\n`,
+    // Every client counts up from a different number, like the connections of the load. The server computes only the hash,
+    // which must be unique.
+    insert: `\\set n :n + 1
+\\set id :first + :client_id * 300000 + :n
+INSERT INTO baseline (workspace_id, environment, ${writtenColumns})
+VALUES (1, 'Testing', :id, :name, :mapping, :properties, sha256(int8send(:id)), :keyId, :sealed, :now, :now, :now);
+`,
+  }
 }

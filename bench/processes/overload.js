@@ -1,4 +1,5 @@
 // Sends requests to a server at a fixed rate, whether or not it keeps up, and reports the result to the parent process.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HttpConnection } from '../lib/http-connection.js'
 import { indexes } from '../lib/ids.js'
 import { residentBytes } from '../lib/memory.js'
@@ -25,106 +26,141 @@ function timesOf(milliseconds) {
   }
 }
 
-/**
- * Acts as many backends: each request takes a free connection or waits for one.
- * @param {import('../cases/overload.js').Overload} load
- * @returns {Promise<import('../cases/overload.js').OverloadResult>}
- */
-async function run(load) {
-  const origin = new URL(load.origin)
-  const requestFor = requestTemplate(load, load.ids)
-  const nextIndex = indexes(load.ids, load.order)
-  /** @type {{ good: number[], shed: number[], health: number[] }} */
-  const times = { good: [], shed: [], health: [] }
-  let [failures, waiting, offered, open] = [0, 0, 0, 0]
+/** Acts as many backends: each request takes a free connection or waits for one. */
+class Backends {
+  /** @type {{ good: number[], shed: number[] }} milliseconds */
+  times = { good: [], shed: [] }
+  failures = 0
+  /** Requests that wait for a connection. */
+  waiting = 0
+  /** After this time, waiting requests are no longer sent. */
+  end = Infinity
+  #origin
+  #expected
+  #nextRequest
+  #open = 0
   /** @type {(() => void)[]} */
-  const free = []
-  let end = Infinity
-  let mostMemory = 0
+  #free = []
 
-  const connect = () => {
-    open++
+  /** @param {import('../cases/overload.js').Overload} load */
+  constructor(load) {
+    this.#origin = new URL(load.origin)
+    this.#expected = load.expected
+    const requestFor = requestTemplate(load, load.ids)
+    const nextIndex = indexes(load.ids, load.order)
+    // A copy, because other connections overwrite the shared buffer before it is sent.
+    this.#nextRequest = () => Buffer.from(requestFor(nextIndex() ?? 0))
+  }
+
+  /** Requests without a response. */
+  get pending() {
+    return this.#open - this.#free.length
+  }
+
+  /**
+   * Opens one connection after another, so that connecting is not part of the measurement.
+   * @param {number} connections
+   */
+  async connect(connections) {
+    while (this.#open < connections) {
+      this.#connectOne()
+      while (this.pending > 0 && this.failures === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.times = { good: [], shed: [] }
+  }
+
+  request() {
+    const send = this.#free.shift()
+    if (send === undefined) this.waiting++
+    else send()
+  }
+
+  #connectOne() {
+    this.#open++
     let sent = 0
     const send = () => {
       sent = performance.now()
-      // A copy, because other connections overwrite the shared buffer before it is sent.
-      connection.send(Buffer.from(requestFor(nextIndex() ?? 0)))
+      connection.send(this.#nextRequest())
     }
-    const connection = new HttpConnection(origin, {
-      expected: load.expected,
+    const connection = new HttpConnection(this.#origin, {
+      expected: this.#expected,
       onResponse: (isGood, isShed) => {
-        const took = performance.now() - sent
-        if (isGood) times.good.push(took)
-        else if (isShed) times.shed.push(took)
+        if (isGood || isShed) this.times[isGood ? 'good' : 'shed'].push(performance.now() - sent)
         else {
-          failures++
-          open--
+          this.failures++
+          this.#open--
           return
         }
-        if (waiting > 0 && performance.now() < end) {
-          waiting--
+        if (this.waiting > 0 && performance.now() < this.end) {
+          this.waiting--
           send()
-        } else free.push(send)
+        } else this.#free.push(send)
       },
     })
     send()
   }
+}
 
-  /** @type {() => Promise<void>} */
-  const askHealth = () =>
-    new Promise((resolve) => {
-      let sent = performance.now()
-      const connection = new HttpConnection(origin, {
-        expected: 'ok',
-        onResponse: (isGood) => {
-          if (isGood) times.health.push(performance.now() - sent)
-          else failures++
-          if (!isGood || performance.now() >= end) {
-            connection.close()
-            resolve()
-            return
-          }
-          setTimeout(ask, healthIntervalMs)
-        },
-      })
-      const ask = () => {
-        sent = performance.now()
-        connection.send(healthRequest(origin.host))
-      }
-      ask()
+/**
+ * Sends requests to `/healthz` until `end` or a failure, and resolves with their durations in milliseconds.
+ * @param {URL} origin
+ * @param {number} end
+ * @returns {Promise<{ times: number[], failures: number }>}
+ */
+function requestHealth(origin, end) {
+  return new Promise((resolve) => {
+    /** @type {number[]} */
+    const times = []
+    let sent = 0
+    const connection = new HttpConnection(origin, {
+      expected: 'ok',
+      onResponse: (isGood) => {
+        if (isGood) times.push(performance.now() - sent)
+        if (!isGood || performance.now() >= end) {
+          connection.close()
+          resolve({ times, failures: isGood ? 0 : 1 })
+          return
+        }
+        setTimeout(send, healthIntervalMs)
+      },
     })
+    const send = () => {
+      sent = performance.now()
+      connection.send(healthRequest(origin.host))
+    }
+    send()
+  })
+}
 
-  // Opens one connection after another, so that connecting is not part of the measurement.
-  while (open < load.connections) {
-    connect()
-    while (free.length < open && failures === 0) await new Promise((resolve) => setImmediate(resolve))
-  }
-  times.good.length = 0
-  times.shed.length = 0
+/**
+ * @param {import('../cases/overload.js').Overload} load
+ * @returns {Promise<import('../cases/overload.js').OverloadResult>}
+ */
+async function run(load) {
+  const backends = new Backends(load)
+  await backends.connect(load.connections)
+  let offered = 0
+  let mostMemory = 0
   const started = performance.now()
-  end = started + load.seconds * 1000
-  const health = askHealth()
+  const end = started + load.seconds * 1000
+  backends.end = end
+  const health = requestHealth(new URL(load.origin), end)
   while (performance.now() < end) {
     const due = Math.floor(((performance.now() - started) / 1000) * load.requestsPerSecond)
-    for (; offered < due; offered++) {
-      const send = free.shift()
-      if (send === undefined) waiting++
-      else send()
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    for (; offered < due; offered++) backends.request()
+    await sleep(1)
     mostMemory = Math.max(mostMemory, residentBytes(load.pid))
   }
-  for (const late = performance.now() + responseTimeoutMs; free.length < open && performance.now() < late;)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  await health
-  const pending = open - free.length
+  for (const late = performance.now() + responseTimeoutMs; backends.pending > 0 && performance.now() < late;)
+    await sleep(10)
+  const { times, failures } = await health
   return {
     offered,
-    waiting,
-    failures: failures + pending,
-    good: timesOf(times.good),
-    shed: timesOf(times.shed),
-    health: timesOf(times.health),
+    waiting: backends.waiting,
+    failures: backends.failures + failures + backends.pending,
+    good: timesOf(backends.times.good),
+    shed: timesOf(backends.times.shed),
+    health: timesOf(times),
     mostMemory,
   }
 }

@@ -1,9 +1,17 @@
 export type { Clock } from './clock.ts'
-export { IntrospectionClient, type IntrospectionClientOptions } from './introspection-client.ts'
+export {
+  IntrospectionClient,
+  type CacheOptions,
+  type IntrospectionClientOptions,
+} from './introspection-client.ts'
 export { IntrospectionError, type IntrospectionErrorCode } from './introspection-error.ts'
+export type { Disconnection } from './lease/event-feed.ts'
+export type { DisconnectionReason } from './lease/feed-connection.ts'
+export type { FeedEvent } from './lease/feed-event.ts'
+export type { IntrospectionEvents, LeasedCacheOptions, TokenChange } from './lease/leased-cache.ts'
 export { compileSql, type CompiledSql, type SqlValue } from './sql/compile.ts'
 export type { SqlDialect } from './sql/dialects.ts'
 export { TemplateError, type TemplateErrorCode } from './template-error.ts'
 export { renderText } from './text.ts'
-export type { CacheOptions } from './user-group-cache.ts'
+export type { MaxAgeCacheOptions } from './user-group-cache.ts'
 export type { DataSource, Json, JsonObject, UserGroup, VariableSource } from './user-group.ts'

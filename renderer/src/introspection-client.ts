@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock, type Clock } from './clock.ts'
 import { badResponse, readIntrospection } from './introspection-response.ts'
+import type { Introspection, IntrospectionCache } from './introspection-cache.ts'
 import { IntrospectionError } from './introspection-error.ts'
-import { UserGroupCache, type CacheOptions } from './user-group-cache.ts'
+import { LeasedCache, type IntrospectionEvents, type LeasedCacheOptions } from './lease/leased-cache.ts'
+import { UserGroupCache, type MaxAgeCacheOptions } from './user-group-cache.ts'
 import type { UserGroup } from './user-group.ts'
 
 const maxAttempts = 4
@@ -15,6 +17,9 @@ const maxTokenLength = 1000
 /** Maximum delay of a Node.js timer. */
 const maxTimeoutMs = 2_147_483_647
 
+/** A cache with a lease, or one with a maximum age. */
+export type CacheOptions = LeasedCacheOptions | MaxAgeCacheOptions
+
 export interface IntrospectionClientOptions {
   /** URL of the service's introspection endpoint, for example `https://user-groups.example.com/oauth2/introspect`. */
   readonly url: string
@@ -24,6 +29,8 @@ export interface IntrospectionClientOptions {
   readonly deadlineMs?: number
   /** Default: no cache. Every call asks the service, so a rotated token is inactive in the next call. */
   readonly cache?: CacheOptions
+  /** URL of the service's event feed, for a cache with a lease. Default: `/events` next to `/oauth2/introspect`. */
+  readonly eventsUrl?: string
   readonly clock?: Clock
 }
 
@@ -32,11 +39,19 @@ export class IntrospectionClient {
   readonly #url: URL
   readonly #apiToken: string
   readonly #deadlineMs: number
-  readonly #cache: UserGroupCache | undefined
+  #cache: IntrospectionCache | undefined
+  readonly #leasedCache: LeasedCache | undefined
   readonly #clock: Clock
 
-  constructor({ url, apiToken, deadlineMs = 2000, cache, clock = systemClock }: IntrospectionClientOptions) {
-    this.#url = parseUrl(url)
+  constructor({
+    url,
+    apiToken,
+    deadlineMs = 2000,
+    cache,
+    eventsUrl,
+    clock = systemClock,
+  }: IntrospectionClientOptions) {
+    this.#url = parseUrl('url', '/oauth2/introspect', url)
     // Values from environment variables may be missing or strings.
     if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
       throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
@@ -46,8 +61,27 @@ export class IntrospectionClient {
       throw new RangeError('deadlineMs must be a number, 1 or more')
     }
     this.#deadlineMs = deadlineMs
-    this.#cache = cache && new UserGroupCache(cache, clock)
     this.#clock = clock
+    if (!cache?.lease) {
+      this.#cache = cache && new UserGroupCache(cache, clock)
+      return
+    }
+    const { lease, maxAgeMs } = cache as { lease: unknown; maxAgeMs?: unknown }
+    if (lease !== true) throw new TypeError('cache.lease must be true or absent')
+    if (maxAgeMs !== undefined) {
+      throw new TypeError('cache.lease and cache.maxAgeMs exclude each other. Use one of them.')
+    }
+    this.#leasedCache = new LeasedCache(cache, {
+      eventsUrl: eventsUrlOf(this.#url, eventsUrl),
+      apiToken,
+      clock,
+    })
+    this.#cache = this.#leasedCache
+  }
+
+  /** True while cached results are in use. False without a leased cache, and while the event feed is interrupted. */
+  get hasLease(): boolean {
+    return this.#leasedCache?.hasLease ?? false
   }
 
   /**
@@ -66,16 +100,50 @@ export class IntrospectionClient {
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
     // Concurrent calls for one token do not share a request: a call that starts after a rotation must not get an
     // earlier response.
-    const requestedAt = this.#clock.monotonic()
     const cached = this.#cache?.get(token)
     if (cached !== undefined) return cached
+    const onResponse = this.#cache?.beginRequest(token)
     // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
-    const userGroup = await this.#request(token, signal && AbortSignal.any([signal]))
-    if (userGroup !== null) this.#cache?.set(token, userGroup, requestedAt)
-    return userGroup
+    const introspection = await this.#request(token, signal && AbortSignal.any([signal]))
+    onResponse?.(introspection)
+    return introspection.userGroup
   }
 
-  async #request(token: string, signal: AbortSignal | undefined): Promise<UserGroup | null> {
+  /** Drops a token from the cache. A response to a request that is already under way is not stored. */
+  invalidate(token: string): void {
+    this.#cache?.invalidate(token)
+  }
+
+  /** Adds a listener. Listeners need a cache with a lease, and are called from the first `introspect` on. */
+  on<Name extends keyof IntrospectionEvents>(
+    name: Name,
+    listener: (...args: IntrospectionEvents[Name]) => void,
+  ): this {
+    this.#emitter().on(name, listener as never)
+    return this
+  }
+
+  /** Removes a listener. */
+  off<Name extends keyof IntrospectionEvents>(
+    name: Name,
+    listener: (...args: IntrospectionEvents[Name]) => void,
+  ): this {
+    this.#emitter().off(name, listener as never)
+    return this
+  }
+
+  /** Ends the connection to the event feed and empties the cache. Later calls ask the service directly. */
+  close(): void {
+    this.#cache?.close()
+    this.#cache = undefined
+  }
+
+  #emitter() {
+    if (this.#leasedCache) return this.#leasedCache.events
+    throw new TypeError('Listeners need a client with cache: { lease: true }')
+  }
+
+  async #request(token: string, signal: AbortSignal | undefined): Promise<Introspection> {
     const deadline = performance.now() + this.#deadlineMs
     let isLastAttempt = false
     for (let attempts = 1; ; attempts++) {
@@ -97,18 +165,14 @@ export class IntrospectionClient {
     }
   }
 
-  async #attempt(
-    token: string,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<UserGroup | null> {
+  async #attempt(token: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Introspection> {
     const abortion = new AbortController()
     const abort = () => abortion.abort()
     signal?.addEventListener('abort', abort, { once: true })
     const timer = setTimeout(abort, timeoutMs)
-    let text: string
+    let response: { text: string; headers: Headers }
     try {
-      text = await this.#send(token, abortion.signal)
+      response = await this.#send(token, abortion.signal)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof IntrospectionError) throw error
@@ -119,10 +183,16 @@ export class IntrospectionClient {
       // Releases a response that was not read to its end.
       abort()
     }
-    return readIntrospection(text)
+    const { text, headers } = response
+    const date = Date.parse(headers.get('date') ?? '')
+    return {
+      userGroup: readIntrospection(text),
+      position: headers.get('x-event-position'),
+      servedAt: Number.isNaN(date) ? null : date,
+    }
   }
 
-  async #send(token: string, signal: AbortSignal): Promise<string> {
+  async #send(token: string, signal: AbortSignal): Promise<{ text: string; headers: Headers }> {
     const response = await fetch(this.#url, {
       method: 'POST',
       headers: {
@@ -140,7 +210,7 @@ export class IntrospectionClient {
     if (!/^application\/json *(;|$)/i.test(response.headers.get('content-type') ?? '')) {
       throw badResponse('its Content-Type is not application/json')
     }
-    return decode(await readBounded(response))
+    return { text: decode(await readBounded(response)), headers: response.headers }
   }
 
   #failure({ status, headers }: Response): IntrospectionError {
@@ -207,12 +277,21 @@ export class IntrospectionClient {
   }
 }
 
-function parseUrl(text: string): URL {
+function parseUrl(option: string, path: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new TypeError('url must be the http or https URL of /oauth2/introspect, without user or password')
+    throw new TypeError(`${option} must be the http or https URL of ${path}, without user or password`)
   }
   return url
+}
+
+function eventsUrlOf(introspectionUrl: URL, eventsUrl: string | undefined): URL {
+  if (eventsUrl !== undefined) return parseUrl('eventsUrl', '/events', eventsUrl)
+  const path = '/oauth2/introspect'
+  if (!introspectionUrl.pathname.endsWith(path)) {
+    throw new TypeError('eventsUrl must be set, because url does not end with /oauth2/introspect')
+  }
+  return new URL(`${introspectionUrl.pathname.slice(0, -path.length)}/events`, introspectionUrl)
 }
 
 function isRetryable({ code }: IntrospectionError): boolean {

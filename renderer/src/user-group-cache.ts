@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from './clock.ts'
+import type { Introspection, IntrospectionCache } from './introspection-cache.ts'
 import type { UserGroup } from './user-group.ts'
 
-export interface CacheOptions {
+export interface MaxAgeCacheOptions {
   /** Maximum age of a cached result, in milliseconds. A rotated token may keep working for this long. */
   readonly maxAgeMs: number
   /** Maximum number of cached results. The least recently used ones are dropped. */
   readonly maxEntries: number
+  readonly lease?: false
 }
 
 interface Entry {
@@ -16,13 +18,15 @@ interface Entry {
 }
 
 /** Active introspection results by the SHA-256 of their token, so that no token stays in memory. */
-export class UserGroupCache {
-  readonly #options: CacheOptions
+export class UserGroupCache implements IntrospectionCache {
+  readonly #options: MaxAgeCacheOptions
   readonly #clock: Clock
   /** Ordered by use, most recent last. */
   readonly #entries = new Map<string, Entry>()
+  /** Time of the last `invalidate`, by the monotonic clock. */
+  #invalidatedAt = -Infinity
 
-  constructor({ maxAgeMs, maxEntries }: CacheOptions, clock: Clock) {
+  constructor({ maxAgeMs, maxEntries }: MaxAgeCacheOptions, clock: Clock) {
     // A missing or misspelled option must not make entries last forever.
     for (const [name, value] of Object.entries({ maxAgeMs, maxEntries })) {
       if (!Number.isSafeInteger(value) || value < 1) {
@@ -45,6 +49,23 @@ export class UserGroupCache {
     if (this.#clock.now() >= (userGroup.token.expiresAt ?? Infinity)) return undefined
     this.#entries.set(key, entry)
     return userGroup
+  }
+
+  beginRequest(token: string): (introspection: Introspection) => void {
+    const requestedAt = this.#clock.monotonic()
+    return ({ userGroup }) => {
+      // The request may have been for an invalidated token.
+      if (userGroup !== null && requestedAt > this.#invalidatedAt) this.set(token, userGroup, requestedAt)
+    }
+  }
+
+  invalidate(token: string): void {
+    this.#entries.delete(keyOf(token))
+    this.#invalidatedAt = this.#clock.monotonic()
+  }
+
+  close(): void {
+    this.#entries.clear()
   }
 
   /**

@@ -289,6 +289,27 @@ describe('cache of introspect', () => {
     assert.equal(received.length, 3)
   })
 
+  it('drops a token that is invalidated, also while its response is on the way', async (t) => {
+    let beforeSecondResponse = () => undefined as unknown
+    const second: Responder = (response, call) => {
+      beforeSecondResponse()
+      json(active)(response, call)
+    }
+    const { url, received } = await serve(t, json(active), second, json(active))
+    const service = client(url, { cache })
+    beforeSecondResponse = () => service.invalidate(token)
+    await service.introspect(token)
+    service.invalidate(token)
+    await service.introspect(token)
+    await service.introspect(token)
+    assert.equal(received.length, 3)
+    await service.introspect(token)
+    assert.equal(received.length, 3)
+    service.close()
+    await service.introspect(token)
+    assert.equal(received.length, 4)
+  })
+
   it('is not used by an aborted call', async (t) => {
     const { url } = await serve(t, json(active))
     const service = client(url, { cache })

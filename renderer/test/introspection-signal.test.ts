@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { client, failure, token } from './test-client.ts'
 import { active, json, never, serve, status } from './introspection-server.ts'
 
-describe('abort signal of introspect', () => {
+describe('abort signal of introspect', { concurrency: true }, () => {
   it('stops a call before it starts', async (t) => {
     const { url, received } = await serve(t, json(active))
     const reason = new Error('gone')

@@ -37,12 +37,15 @@ it('the programs of the README work with the built package', async (t) => {
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
     .map(([, program = '']) => program)
     .filter((program) => !program.startsWith('{'))
-  assert.equal(programs.length, 5)
+  assert.equal(programs.length, 6)
   const program = [
     "const token = 'ugt_customer_x'",
+    'const openDashboards = []',
     ...programs.map((program) => program.replace('http://127.0.0.1:8080/oauth2/introspect', url)),
+    'const isLeased = (await leasedClient.introspect(token)) !== null',
+    'leasedClient.close()',
     'const pair = [await cachingClient.introspect(token), await cachingClient.introspect(token)]',
-    'console.log(JSON.stringify({ userGroup, text, values, rows, total, title, isCached: pair[0] === pair[1] }))',
+    'console.log(JSON.stringify({ userGroup, text, values, rows, total, title, isLeased, isCached: pair[0] === pair[1] }))',
   ].join('\n')
   const result = JSON.parse(
     await run(program, { DATABASE_URL, SALES_FILE, UGS_API_TOKEN: 'uga_customer_x' }),
@@ -57,8 +60,8 @@ it('the programs of the README work with the built package', async (t) => {
   assert.deepEqual(result.total, { amount: 431 })
   assert.equal(result.title, 'Sales of Example customer')
   assert.deepEqual({ ...(result.userGroup as object), properties: { region: 'EU' } }, documentedUserGroup())
-  assert.equal(result.isCached, true)
-  assert.equal(received.length, 2)
+  assert.deepEqual([result.isLeased, result.isCached], [true, true])
+  assert.equal(received.filter(({ url }) => url === '/oauth2/introspect').length, 3)
 })
 
 it('the table of dialects matches the code', () => {

@@ -14,7 +14,7 @@ import { ThemeSwitch } from './theme-switch.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 export function AppLayout() {
-  const session = useSession()
+  const { api_environment_tag } = useSession()
   const [opened, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
   useEffect(close, [pathname, close])
@@ -23,55 +23,16 @@ export function AppLayout() {
       header={{ height: { base: 96, sm: 60 } }}
       navbar={{ width: 230, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'md', sm: 'xl' }}
-      data-environment={session.api_environment_tag}
+      data-environment={api_environment_tag}
     >
       <a href="#main" className={classes.skip}>
         Skip to the content
       </a>
-      <AppShell.Header className={classes.header} data-environment={session.api_environment_tag}>
-        <div className={classes.bar}>
-          <Group gap="xs" wrap="nowrap" className={classes.brand}>
-            <Burger
-              opened={opened}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
-              aria-expanded={opened}
-              aria-controls="navigation"
-            />
-            <Wordmark />
-          </Group>
-          <Group gap="xs" wrap="nowrap" miw={0} className={classes.place}>
-            <Text size="sm" truncate title={`Workspace ${session.workspace.name}`}>
-              {session.workspace.name}
-            </Text>
-            <EnvironmentBadge environment={session.api_environment_tag} />
-          </Group>
-          <div className={classes.colours}>
-            <ThemeSwitch />
-          </div>
-          <div className={classes.signOut}>
-            <SignOutButton />
-          </div>
-        </div>
+      <AppShell.Header className={classes.header} data-environment={api_environment_tag}>
+        <HeaderBar opened={opened} onToggle={toggle} />
       </AppShell.Header>
       <AppShell.Navbar p="xs" id="navigation" aria-label="Main" className={classes.navbar}>
-        {navigation.map(({ to, label, Icon }) => (
-          <NavLink
-            key={to}
-            component={Link}
-            to={to}
-            label={label}
-            leftSection={<Icon size={18} aria-hidden />}
-            active={pathname.startsWith(to)}
-            {...(pathname.startsWith(to) && { 'aria-current': 'page' as const })}
-            className={classes.link}
-          />
-        ))}
-        <Text size="xs" c="dimmed" mt="auto" p="xs">
-          Signed in with the API token {session.api_token.name} ({session.api_token.id})
-        </Text>
+        <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
         <Box maw={1280}>
@@ -79,6 +40,68 @@ export function AppLayout() {
         </Box>
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+interface HeaderBarProps {
+  /** True if the navigation is open on a narrow screen. */
+  readonly opened: boolean
+  readonly onToggle: () => void
+}
+
+function HeaderBar({ opened, onToggle }: HeaderBarProps) {
+  const { workspace, api_environment_tag } = useSession()
+  return (
+    <div className={classes.bar}>
+      <Group gap="xs" wrap="nowrap" className={classes.brand}>
+        <Burger
+          opened={opened}
+          onClick={onToggle}
+          hiddenFrom="sm"
+          size="sm"
+          aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+          aria-expanded={opened}
+          aria-controls="navigation"
+        />
+        <Wordmark />
+      </Group>
+      <Group gap="xs" wrap="nowrap" miw={0} className={classes.place}>
+        <Text size="sm" truncate title={`Workspace ${workspace.name}`}>
+          {workspace.name}
+        </Text>
+        <EnvironmentBadge environment={api_environment_tag} />
+      </Group>
+      <div className={classes.colours}>
+        <ThemeSwitch />
+      </div>
+      <div className={classes.signOut}>
+        <SignOutButton />
+      </div>
+    </div>
+  )
+}
+
+function Navigation() {
+  const { api_token } = useSession()
+  const { pathname } = useLocation()
+  return (
+    <>
+      {navigation.map(({ to, label, Icon }) => (
+        <NavLink
+          key={to}
+          component={Link}
+          to={to}
+          label={label}
+          leftSection={<Icon size={18} aria-hidden />}
+          active={pathname.startsWith(to)}
+          {...(pathname.startsWith(to) && { 'aria-current': 'page' as const })}
+          className={classes.link}
+        />
+      ))}
+      <Text size="xs" c="dimmed" mt="auto" p="xs">
+        Signed in with the API token {api_token.name} ({api_token.id})
+      </Text>
+    </>
   )
 }
 

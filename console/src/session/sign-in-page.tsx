@@ -18,8 +18,6 @@ const endings: Record<Ending, string> = {
 }
 
 export function SignInPage({ ending }: { readonly ending: Ending | undefined }) {
-  const [apiToken, setApiToken] = useState('')
-  const { mutate, isPending, error } = useMutation({ mutationFn: signIn })
   useDocumentTitle('Sign in · User Group Service')
   return (
     <Center component="main" mih="100vh" p="md">
@@ -36,50 +34,65 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
                 {endings[ending]}
               </Alert>
             )}
-            <form
-              onSubmit={(event) => {
-                event.preventDefault()
-                mutate(apiToken.trim())
-              }}
-            >
-              <Stack gap="md">
-                <PasswordInput
-                  label="API token"
-                  description="One with the scope admin. It is not kept in this browser."
-                  placeholder="uga_…"
-                  value={apiToken}
-                  onChange={(event) => setApiToken(event.currentTarget.value)}
-                  autoComplete="off"
-                  spellCheck={false}
-                  required
-                  withAsterisk={false}
-                  data-autofocus
-                  autoFocus
-                  visibilityToggleButtonProps={{ 'aria-label': 'Show the API token', tabIndex: 0 }}
-                />
-                {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
-                <Button type="submit" loading={isPending} fullWidth>
-                  Sign in
-                </Button>
-              </Stack>
-            </form>
+            <SignInForm />
           </Stack>
         </Paper>
-        <Stack gap={4}>
-          <Text size="sm" c="dimmed">
-            No API token yet? On the machine of the service, run this command:
-          </Text>
-          <Group gap="xs" wrap="nowrap" align="flex-start">
-            <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
-              {command}
-            </Code>
-            <CopyButton value={command} label="Copy the command" />
-          </Group>
-          <Text size="sm" c="dimmed">
-            For tests, use Testing instead of Customer.
-          </Text>
-        </Stack>
+        <CommandHelp />
       </Stack>
     </Center>
+  )
+}
+
+function SignInForm() {
+  const [apiToken, setApiToken] = useState('')
+  const { mutate, isPending, error } = useMutation({ mutationFn: signIn })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        mutate(apiToken.trim())
+      }}
+    >
+      <Stack gap="md">
+        <PasswordInput
+          label="API token"
+          description="One with the scope admin. It is not kept in this browser."
+          placeholder="uga_…"
+          value={apiToken}
+          onChange={(event) => setApiToken(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+          required
+          withAsterisk={false}
+          data-autofocus
+          autoFocus
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the API token', tabIndex: 0 }}
+        />
+        {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
+        <Button type="submit" loading={isPending} fullWidth>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** Explains how to create an API token. */
+function CommandHelp() {
+  return (
+    <Stack gap={4}>
+      <Text size="sm" c="dimmed">
+        No API token yet? On the machine of the service, run this command:
+      </Text>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
+          {command}
+        </Code>
+        <CopyButton value={command} label="Copy the command" />
+      </Group>
+      <Text size="sm" c="dimmed">
+        For tests, use Testing instead of Customer.
+      </Text>
+    </Stack>
   )
 }

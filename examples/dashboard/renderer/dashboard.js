@@ -37,13 +37,12 @@ export class Dashboard {
   }
 
   /**
-   * Returns the view of the token's user group.
-   * @param {string} token
-   * @returns {Promise<View>}
+   * Returns the view of a user group.
+   * @param {UserGroup} userGroup
+   * @returns {View}
    * @throws Refusal
    */
-  async view(token) {
-    const userGroup = await this.#introspect(token)
+  view(userGroup) {
     const { warehouse, name } = this.#dataSourceOf(userGroup)
     try {
       const byMonth = compileSql(queries.byMonth, userGroup, { dialect: 'sqlite' })
@@ -64,8 +63,13 @@ export class Dashboard {
     }
   }
 
-  /** @param {string} token */
-  async #introspect(token) {
+  /**
+   * Returns the user group of a token.
+   * @param {string} token
+   * @returns {Promise<UserGroup>}
+   * @throws Refusal
+   */
+  async userGroupOf(token) {
     const userGroup = await this.#introspection.introspect(token).catch((/** @type {unknown} */ error) => {
       if (!(error instanceof IntrospectionError)) throw error
       console.error(`introspection failed: ${error.code}`)

@@ -2,21 +2,25 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { IntrospectionClient } from '@user-group-service/renderer'
-import { file, json, page, Refusal, serve, setting } from '../shared/web-server.js'
+import { file, page, Refusal, serve, setting, stream } from '../shared/web-server.js'
 import { Dashboard } from './dashboard.js'
+import { Updates } from './updates.js'
 import { openWarehouses } from './warehouses.js'
 
 const hostOrigin = setting('HOST_ORIGIN')
+const introspection = new IntrospectionClient({
+  url: `${setting('SERVICE_ORIGIN')}/oauth2/introspect`,
+  apiToken: setting('API_TOKEN'),
+  deadlineMs: 2000,
+  cache: { lease: true, maxEntries: 10_000 },
+})
+introspection.on('disconnected', ({ reason }) => console.error(`the event feed is disconnected: ${reason}`))
 const dashboard = new Dashboard({
-  // No cache: a rotated token stops with the next view.
-  introspection: new IntrospectionClient({
-    url: `${setting('SERVICE_ORIGIN')}/oauth2/introspect`,
-    apiToken: setting('API_TOKEN'),
-    deadlineMs: 2000,
-  }),
+  introspection,
   warehouses: openWarehouses(setting('WAREHOUSES')),
   schema: setting('SCHEMA'),
 })
+const updates = new Updates({ introspection, dashboard })
 const pageFile = (/** @type {string} */ name) => new URL(`page/${name}`, import.meta.url)
 const chart = new URL('chart.umd.min.js', pathToFileURL(createRequire(import.meta.url).resolve('chart.js')))
 
@@ -42,7 +46,8 @@ await serve({
     'GET /view': async ({ headers }) => {
       const token = /^Bearer (\w+)$/.exec(headers.authorization ?? '')?.[1]
       if (token === undefined) throw new Refusal(401, 'no_token', 'Send a user group token')
-      return json(await dashboard.view(token))
+      const userGroup = await dashboard.userGroupOf(token)
+      return stream((send) => updates.open({ token, userGroup, send }))
     },
   },
 })

@@ -8,9 +8,19 @@ import { createServer } from 'node:http'
  * @property {string} type
  * @property {string | Buffer} body
  */
-/** @typedef {(request: import('node:http').IncomingMessage) => HandlerResult | Promise<HandlerResult>} Handler */
+/**
+ * A stream of Server-Sent Events.
+ * @typedef {object} StreamResult
+ * @property {(send: (value: object) => void) => () => void} open returns what to call once the client has left
+ */
+/** @typedef {HandlerResult | StreamResult} Result */
+/** @typedef {(request: import('node:http').IncomingMessage) => Result | Promise<Result>} Handler */
 
 const maxBodyBytes = 4096
+/** Time between two signs of life on a stream, in milliseconds. */
+const pingMs = 5000
+/** A client that does not read is disconnected at this number of waiting bytes. */
+const maxWaitingBytes = 4 * 1024 * 1024
 
 /** A refused request and its error response. */
 export class Refusal extends Error {
@@ -44,7 +54,9 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
     'cache-control': 'no-store',
   }
   const server = createServer((request, response) => {
-    void handle(request, routes).then(({ status = 200, type, body }) => {
+    void handle(request, routes).then((result) => {
+      if ('open' in result) return startStream(response, headers, result)
+      const { status = 200, type, body } = result
       // Unread bytes of a request must not be interpreted as the next one.
       const closing = request.complete ? {} : { connection: 'close' }
       response.writeHead(status, { ...headers, ...closing, 'content-type': type })
@@ -66,7 +78,7 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
 /**
  * @param {import('node:http').IncomingMessage} request
  * @param {Record<string, Handler>} routes
- * @returns {Promise<HandlerResult>}
+ * @returns {Promise<Result>}
  */
 async function handle(request, routes) {
   const route = `${request.method} ${request.url}`
@@ -82,6 +94,34 @@ async function handle(request, routes) {
     console.error(`${route} failed: ${error instanceof Error ? error.name : 'unknown'}`)
     return json({ error: { code: 'internal', message: 'Something went wrong' } }, 500)
   }
+}
+
+/**
+ * @param {import('node:http').ServerResponse} response
+ * @param {Record<string, string>} headers
+ * @param {StreamResult} stream
+ */
+function startStream(response, headers, { open }) {
+  response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
+  const write = (/** @type {string} */ text) => {
+    response.write(text)
+    if (response.writableLength > maxWaitingBytes) response.destroy()
+  }
+  write(': open\n\n')
+  const pings = setInterval(() => write(': ping\n\n'), pingMs)
+  const close = open((value) => write(`data: ${JSON.stringify(value)}\n\n`))
+  response.once('close', () => {
+    clearInterval(pings)
+    close()
+  })
+}
+
+/**
+ * @param {StreamResult['open']} open
+ * @returns {StreamResult}
+ */
+export function stream(open) {
+  return { open }
 }
 
 /**

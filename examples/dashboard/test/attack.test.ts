@@ -82,7 +82,7 @@ describe('another origin', () => {
     await embed(page, example.hostOrigin)
     const frame = page.frames()[1]
     assert.equal(frame?.url(), `${example.hostOrigin}/`)
-    await post(page, frame, { type: 'dashboard:ready' })
+    await post(page, frame, { type: 'dashboard:token-needed' })
     // The renderer's page does not run in a nested frame of another origin, so nothing requested a token.
     await frame.evaluate(() => fetch('/icon.svg'))
     assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-token')))

@@ -12,10 +12,13 @@ cleanups.unshift(() => browser.close())
 try {
   await shoot('customer-north', {}, () => Promise.resolve())
   await shoot('customer-west', {}, (page) => switchTo(page, 'Customer West'))
-  await shoot('after-rotation', {}, async (page) => {
-    await page.getByRole('button', { name: 'Rotate token' }).click()
+  const change = (command: string) =>
+    example.ugs('user-group', command, 'customer-north', '--environment', 'Customer')
+  await shoot('suspended', {}, async (page) => {
+    await change('suspend')
     await dashboardIn(page).is('refused')
   })
+  await change('resume')
   await shoot('dark', { colorScheme: 'dark' }, async (page) => {
     await switchTo(page, 'Customer South')
     await dashboardIn(page).frame.locator('summary').click()

@@ -9,9 +9,11 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   FROM sha256(convert_to(workspace_id || '/' || environment || '/' || provided_id, 'UTF8')) AS digest
 $$;
 
--- All locks at once. `migrate` gives up after half a second and retries, so that requests do not queue behind it.
+-- All locks at once, within half a second in total. Otherwise `migrate` retries, so that requests do not queue behind it.
+SET LOCAL statement_timeout = '500ms';
 LOCK TABLE user_group, superseded_token, mapping_entry, user_group_version, deleted_user_group, last_introspection,
   idempotency_key, audit_event IN ACCESS EXCLUSIVE MODE;
+SET LOCAL statement_timeout = 0;
 
 ALTER TABLE user_group ADD COLUMN bucket smallint;
 ALTER TABLE superseded_token ADD COLUMN bucket smallint;

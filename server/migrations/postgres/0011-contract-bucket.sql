@@ -1,11 +1,13 @@
 -- Removes what only releases before 0010 need. `ugs migrate --contract` applies this file; a new store has it from the start.
 -- Every key ends with the bucket. A key without it could not be unique in a partitioned or distributed table.
+SET LOCAL statement_timeout = '500ms';
 LOCK TABLE user_group, superseded_token, mapping_entry, user_group_version, deleted_user_group, last_introspection,
   idempotency_key, audit_event IN ACCESS EXCLUSIVE MODE;
+SET LOCAL statement_timeout = 0;
 
 DROP FUNCTION fill_bucket(), look_up_bucket(), share_idempotency_key() CASCADE;
 
--- note_legacy_token stays: processes that started before this file go on issuing tokens without a locator.
+-- note_legacy_token stays: processes issue tokens without a locator until they notice this file.
 
 -- No foreign keys to user_group: each rotation would pay for them. `delete_user_group` deletes the rows.
 ALTER TABLE superseded_token DROP CONSTRAINT superseded_token_workspace_id_team_id_fkey;

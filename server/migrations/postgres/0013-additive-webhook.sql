@@ -1,4 +1,4 @@
--- Webhooks (decision 0033). On Citus these tables stay empty, because events have no order there.
+-- Webhooks (decision 0035). On Citus these tables stay empty, because events have no order there.
 CREATE TABLE webhook_endpoint (
   webhook_endpoint_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id        bigint NOT NULL,

@@ -1,5 +1,4 @@
--- Events for the feed (decision 0032), written in the transaction of their change. Transactions write one after the other, so the
--- row ids are the order of the commits. The newest event is never deleted, so that SQLite does not repeat its id.
+-- Events for the feed (decision 0032). Transactions write one after the other, so the row ids are the order of the commits. The newest event is never deleted, so that SQLite does not repeat its id.
 CREATE TABLE event (
   position     INTEGER PRIMARY KEY,
   workspace_id INTEGER NOT NULL,
@@ -18,3 +17,16 @@ CREATE TABLE event_log (
 ) STRICT;
 
 INSERT INTO event_log (store_id) VALUES (lower(hex(randomblob(4))));
+
+-- A trigger, so that changes by a running process of the previous release are events too. The service adds the hash of the only token
+-- that is concerned.
+CREATE TRIGGER audit_event_insert_event AFTER INSERT ON audit_event
+WHEN new.action IN ('user_group.created', 'user_group.updated', 'user_group.token_rotated', 'user_group.grace_period_ended',
+                    'user_group.suspended', 'user_group.resumed', 'user_group.deleted', 'user_group.restored',
+                    'schema.created', 'schema.deleted', 'data_source.created', 'data_source.deleted', 'api_token.revoked')
+BEGIN
+  INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+  VALUES (new.workspace_id, new.environment, new.event_id, new.action, new.team_id, new.provided_id,
+          coalesce((SELECT revision FROM user_group WHERE team_id = new.team_id),
+                   (SELECT revision FROM deleted_user_group WHERE workspace_id = new.workspace_id AND team_id = new.team_id)));
+END;

@@ -1,4 +1,4 @@
--- Webhooks (decision 0033). The ids are in URLs of the API, so the id of a deleted endpoint is never used again.
+-- Webhooks (decision 0035). The ids are in URLs of the API, so the id of a deleted endpoint is never used again.
 CREATE TABLE webhook_endpoint (
   webhook_endpoint_id INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id        INTEGER NOT NULL REFERENCES workspace (workspace_id),

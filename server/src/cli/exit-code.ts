@@ -4,6 +4,7 @@ import { Fault } from '../domain/fault.ts'
 import { MetricsServerError } from '../observability/metrics/metrics-server.ts'
 import { SecretKeyError } from '../config/secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
+import { ConsoleFilesError } from '../runtime/console-files.ts'
 import { WorkersError } from '../runtime/workers.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { withoutSecrets } from './output.ts'
@@ -13,6 +14,7 @@ import { errorCodeOf } from '../domain/util/error-code.ts'
 const operatorErrors = [
   CommandError,
   ConfigError,
+  ConsoleFilesError,
   MetricsServerError,
   StoreError,
   SecretKeyError,

@@ -6,7 +6,7 @@ import type { DistributeMode } from '../store/migrations.ts'
 import { openStore } from '../store/open-store.ts'
 import { ProgressBar } from './progress-bar.ts'
 
-const distributeModes = { auto: 'existing', on: 'required', off: 'never' } as const satisfies Record<
+const distributeModes = { auto: 'new', on: 'required', off: 'never' } as const satisfies Record<
   string,
   DistributeMode
 >
@@ -29,7 +29,7 @@ export function addMigrateCommand(program: Command): void {
     .addOption(
       new Option(
         '--citus <when>',
-        'distribute the tables over the nodes of Citus: auto (if the database is a cluster), on (fail if not) or off',
+        'distribute the tables over the nodes of Citus: auto (if the database is a cluster and the store is new), on (also of an existing store; fail if it cannot) or off',
       )
         .choices(Object.keys(distributeModes))
         .default('auto'),
@@ -45,6 +45,18 @@ async function migrate({ contract = false, citus }: MigrateOptions): Promise<voi
     ...storeOptionsOf(config),
     migrate: contract ? 'contract' : 'auto',
     distribute: distributeModes[citus],
+    onLocked: () => {
+      bar.stop()
+      console.error('Another transaction has locked a table that the migration alters. Retrying.')
+    },
+    onUndistributed:
+      citus === 'auto'
+        ? () => {
+            console.error(
+              'The database is a Citus cluster, but tables are on the coordinator only. To distribute them, run `ugs migrate --citus on`. Statements wait meanwhile.',
+            )
+          }
+        : undefined,
     onMigration: ({ table, done, total }) => bar.show(`migrating ${table}`, done, total),
   }).finally(() => bar.stop())
   await store.close()

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, type AppDependencies } from '../app.ts'
@@ -9,6 +8,7 @@ import { openKeyring } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
 import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
+import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
 import { createAccessLogger, createLogger } from '../observability/logger.ts'
@@ -17,6 +17,7 @@ import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
+import { findConsole } from './console-files.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
@@ -48,7 +49,7 @@ interface Role {
 
 /**
  * Starts the service. Metrics start first and stop last, so that they show starts and stops.
- * @throws MetricsServerError, StoreError, SecretKeyError, or a system error if the service cannot listen
+ * @throws MetricsServerError, StoreError, SecretKeyError, ConsoleFilesError, or a system error if the service cannot listen
  */
 export async function serve(
   config: Config,
@@ -99,19 +100,9 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   })
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
+  metrics?.watchFeed(feed)
   let app: FastifyInstance | undefined
-  const close = async () => {
-    const deadline = performance.now() + config.UGS_CLOSE_TIMEOUT_MS
-    try {
-      await app?.close()
-    } finally {
-      await usage.writeLastUses()
-      await usage.shareRateLimits()
-      await store.close()
-      await accessLog?.close()
-      await traces?.close(Math.max(0, deadline - performance.now()))
-    }
-  }
+  const close = () => closeAll({ app, usage, store, accessLog, traces }, config.UGS_CLOSE_TIMEOUT_MS)
   try {
     let draining = false
     const isDraining = () => draining
@@ -119,17 +110,8 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const { introspections, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
-      ...{
-        store,
-        introspections,
-        feed,
-        lastUsedTracker,
-        rateLimiter,
-        logger,
-        accessLog,
-        isDraining,
-        version,
-      },
+      ...{ store, introspections, feed, lastUsedTracker, rateLimiter },
+      ...{ logger, accessLog, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
       webhooks: webhookManagementOf(config, store, keyring),
       clock: systemClock,
@@ -165,6 +147,30 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   }
 }
 
+interface Closable {
+  readonly app: FastifyInstance | undefined
+  readonly usage: UsageRecording
+  readonly store: Store
+  readonly accessLog: Awaited<ReturnType<typeof openLogs>>['accessLog']
+  readonly traces: Awaited<ReturnType<typeof openLogs>>['traces']
+}
+
+async function closeAll(
+  { app, usage, store, accessLog, traces }: Closable,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  try {
+    await app?.close()
+  } finally {
+    await usage.writeLastUses()
+    await usage.shareRateLimits()
+    await store.close()
+    await accessLog?.close()
+    await traces?.close(Math.max(0, deadline - performance.now()))
+  }
+}
+
 const yes = () => true
 const no = () => false
 
@@ -197,9 +203,4 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   const { address: host } = await lookup(config.HOST)
   await app.listen({ host, port: config.PORT, backlog: 4096 })
   return listeningUrl(app.server.address() as AddressInfo)
-}
-
-/** Returns the folder of the console's built files. With `UGS_CONSOLE=off` the package may be absent. */
-function findConsole(): string {
-  return fileURLToPath(new URL('dist/', import.meta.resolve('@user-group-service/console/package.json')))
 }

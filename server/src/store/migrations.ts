@@ -9,10 +9,10 @@ import { StoreError } from './store-error.ts'
 export type MigrateMode = 'auto' | 'check' | 'contract'
 
 /**
- * The stores whose tables are distributed if the database is a Citus cluster: a `new` one only, an `existing` one too, or `never`.
- * `required` fails if they cannot be distributed.
+ * Decides whether the tables of a Citus cluster are distributed. `new`: only those of a store that is created now, because the
+ * distribution of rows blocks statements. `required`: also those of an existing store, and fail if that is impossible.
  */
-export type DistributeMode = 'new' | 'existing' | 'required' | 'never'
+export type DistributeMode = 'new' | 'required' | 'never'
 
 export interface Migration {
   readonly version: number

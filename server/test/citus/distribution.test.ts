@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, migratedDatabase } from '../support/database.ts'
+import { DatabaseProxy } from '../support/database-proxy.ts'
+import { runUgs, temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
 import { fill } from '../store/postgres/postgres-grown.ts'
 import { created, openPostgres, useAll, valueOf } from '../store/postgres/postgres-support.ts'
@@ -10,6 +12,34 @@ import { referenceOf } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 
 const countShards = "SELECT count(*)::int FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass"
+
+describe('ugs migrate on Citus', () => {
+  it('distributes an existing store only with --citus on, and says so', async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const settings = { DATABASE_URL, UGS_DATA_DIR: temporaryFolder(t) }
+    const session = await openSession(t, DATABASE_URL)
+    const migrate = async (...options: string[]) => {
+      const { code, stderr } = await runUgs(['migrate', ...options], settings)
+      assert.equal(code, 0, stderr)
+      const isDistributed = (await valueOf(session, 'SELECT count(*)::int FROM pg_dist_partition')) !== 0
+      return { isDistributed, hasHint: stderr.includes('run `ugs migrate --citus on`') }
+    }
+    assert.deepEqual(await migrate('--citus', 'off'), { isDistributed: false, hasHint: false })
+    assert.deepEqual(await migrate(), { isDistributed: false, hasHint: true })
+    assert.deepEqual(await migrate('--citus', 'on'), { isDistributed: true, hasHint: false })
+    assert.deepEqual(await migrate(), { isDistributed: true, hasHint: false })
+    assert.equal(await valueOf(session, countShards), 4, 'the setting of the database')
+  })
+
+  it('creates 8 shards unless the database has a setting', async (t) => {
+    const DATABASE_URL = await freshDatabase(t)
+    const session = await openSession(t, DATABASE_URL)
+    await session.query(`ALTER DATABASE ${new URL(DATABASE_URL).pathname.slice(1)} RESET citus.shard_count`)
+    const { code, stderr } = await runUgs(['migrate'], { DATABASE_URL, UGS_DATA_DIR: temporaryFolder(t) })
+    assert.equal(code, 0, stderr)
+    assert.equal(await valueOf(session, countShards), 8)
+  })
+})
 
 describe('Citus: a store that is open while its tables are distributed', () => {
   // Longer than a change of the distribution blocks statements.
@@ -21,6 +51,8 @@ describe('Citus: a store that is open while its tables are distributed', () => {
     const session = await openSession(t, url)
     // With statistics, connections keep generic plans, which Citus refuses.
     await session.query(`${fill(1100)}; ANALYZE; SELECT setval('user_group_team_id_seq', 10000)`)
+    // The filled store has the table of tokens from before the contract.
+    await session.query('UPDATE schema_migration SET applied_at = 0')
     const store = await openPostgres(t, url, timeouts)
     const group = await created(store)
     let current = await useAll(store, group)
@@ -49,5 +81,15 @@ describe('Citus: a store that is open while its tables are distributed', () => {
     await Promise.all(groups.map((one) => useAll(store, one)))
     current = await useAll(store, current)
     assert.equal((await store.userGroups.find(group))?.name, current.name)
+  })
+
+  it('reads again which shard has each bucket', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const proxy = await DatabaseProxy.start(t, await migratedDatabase(t))
+    const store = await openStore(parseDatabaseUrl(proxy.url), defaults)
+    const reading = proxy.next(/get_shard_id_for_distribution_column/)
+    t.mock.timers.tick(30_000)
+    ;(await reading).pass()
+    await store.close()
   })
 })

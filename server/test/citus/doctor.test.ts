@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { findMoveProblems } from '../../src/store/postgres/doctor-cluster.ts'
 import { freshCitusDatabase } from '../support/citus-database.ts'
 import { commandIn, examine, examineOne, statusesOf } from '../support/doctor.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'
@@ -114,7 +115,7 @@ describe('ugs doctor on Citus', () => {
     const local = await examineOne(store.settings, 'distribution')
     assert.equal(local.severity, 'warning')
     assert.match(local.problem, /the tables are on the coordinator only/)
-    assert.equal(local.remedy, 'Run `ugs migrate`.')
+    assert.equal(local.remedy, 'Run `ugs migrate --citus on`. Statements wait while it copies their tables.')
     const [version] = await store.query(
       "DELETE FROM schema_migration WHERE name LIKE 'contract-%' RETURNING *",
     )
@@ -126,11 +127,13 @@ describe('ugs doctor on Citus', () => {
       `INSERT INTO schema_migration VALUES (${version.version}, '${version.name}', ${version.applied_at})`,
     )
 
-    assert.equal((await runUgs(['migrate'], store.settings)).code, 0)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     assert.deepEqual(await examine(store.settings, 'distribution'), [])
     await store.query("SELECT undistribute_table('audit_event')")
     await store.query("SELECT undistribute_table('registry')")
-    await store.query("SELECT undistribute_table('mapping_entry')")
+    for (const table of ['mapping_entry', 'retired_secret_key'])
+      await store.query(`SELECT undistribute_table('${table}')`)
+    await store.query("SELECT create_distributed_table('retired_secret_key', 'key_id')")
     await store.query(
       "SELECT create_distributed_table('mapping_entry', 'workspace_id', colocate_with => 'none')",
     )
@@ -142,13 +145,15 @@ describe('ugs doctor on Citus', () => {
     assert.deepEqual(
       findings.map(({ severity, problem }) => `${severity}: ${problem}`),
       [
-        'error: The table mapping_entry is not distributed like user_group.',
-        'error: The table audit_event is not distributed.',
-        'error: The table registry is not a reference table.',
-        'error: The function delete_user_group is not distributed, so its calls are commits on several nodes.',
+        'error: The table mapping_entry is not distributed as the others are.',
+        'error: The table retired_secret_key is not distributed as the others are.',
+        'error: The distribution was interrupted: registry, audit_event, delete_user_group are on the coordinator only.',
       ],
     )
+    const interrupted = findings.pop()
     for (const finding of findings) await store.runRemedy(commandIn(finding))
+    assert.match(interrupted?.remedy ?? '', /^Run `ugs migrate --citus on` again\./)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     assert.deepEqual(await examine(store.settings, 'distribution'), [])
   })
 
@@ -156,7 +161,7 @@ describe('ugs doctor on Citus', () => {
     const store = await storeOnCitus(t, '--citus', 'off')
     if (store === undefined) return
     await store.setShards(2, false)
-    assert.equal((await runUgs(['migrate'], store.settings)).code, 0)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     await store.setShards(2, true)
     const empty = await examineOne(store.settings, 'shards')
     assert.equal(empty.severity, 'warning')
@@ -182,12 +187,26 @@ describe('ugs doctor on Citus', () => {
     assert.deepEqual(nodes.map(({ result }) => result).sort(), ['', two?.name])
   })
 
+  it('reports servers that cannot move shards', () => {
+    const node = 'worker.example:5432'
+    const settings = (wal_level: string, plugins: string | null) => [{ node, rows: [{ wal_level, plugins }] }]
+    assert.deepEqual(findMoveProblems(settings('logical', null)), [])
+    assert.deepEqual(findMoveProblems(settings('logical', 'pgoutput, test_decoding, citus')), [])
+    assert.deepEqual(
+      findMoveProblems(settings('replica', 'pgoutput')).map(({ remedy }) => remedy),
+      ["wal_level = 'logical'", 'output_plugin_libraries = pgoutput, test_decoding, citus'].map(
+        (setting) =>
+          `Run as a superuser on ${node}: \`ALTER SYSTEM SET ${setting}\`. Then restart PostgreSQL there.`,
+      ),
+    )
+  })
+
   it('reports nodes that are inactive or cannot be reached, and a worker in DATABASE_URL', async (t) => {
     const store = await storeOnCitus(t, '--citus', 'off')
     if (store === undefined) return
     // Citus disables only a node without shards.
     await store.setShards(2, false)
-    assert.equal((await runUgs(['migrate'], store.settings)).code, 0)
+    assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     const worker = { ...store.settings, DATABASE_URL: store.urls[1] ?? '' }
     const wrong = await examineOne(worker, 'nodes')
     assert.equal(wrong.problem, 'DATABASE_URL names a worker of the Citus cluster.')

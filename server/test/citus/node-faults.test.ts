@@ -78,11 +78,13 @@ describe('Citus: nodes that fail', { skip }, () => {
   let services: Services
   let origin: string
   let introspect: Introspect
+  let admin: AdminApi
   before(async () => {
     cluster = await CitusCluster.start(belongings, 2)
     services = await cluster.startServices(shortTimeouts)
     const [service] = services.running as [RunningService]
     origin = service.origin
+    admin = adminApi(origin, await createApiToken(service, 'Testing', '--scopes', 'admin'))
     introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
   })
   after(() => belongings.end())
@@ -134,11 +136,13 @@ describe('Citus: nodes that fail', { skip }, () => {
       /** Resolves with the statuses for the other worker, with requests for the dead one in flight. */
       const statusesOfLiving = async () => {
         const refusals = Promise.all(onDead.map(sendAll))
+        const lists = Promise.all(onDead.map(() => admin.searchUserGroups()))
         const responses = await sendAll(onLiving)
         for (const [name, response] of (await refusals).flat()) {
           assertFault(response, 'unavailable')
           assert.equal(response.headers['retry-after'], '1', name)
         }
+        for (const response of await lists) assertFault(response, 'unavailable')
         return responses.map(([name, { status }]) => `${name}: ${status}`)
       }
       const served = Object.keys(onLiving).map((name) => `${name}: 200`)
@@ -157,6 +161,7 @@ describe('Citus: nodes that fail', { skip }, () => {
       const [first] = onDead as [Operations]
       await poll('recovery', boundMs, async () => (await first.get()).status === 200 || undefined)
       for (const operations of onDead) await assertServed(operations)
+      await poll('lists', boundMs, async () => (await admin.searchUserGroups()).status === 200 || undefined)
     })
   }
 

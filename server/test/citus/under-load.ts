@@ -29,17 +29,12 @@ export async function underLoad(
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
   const { ledger } = caller
   const load = new Load(caller, prefix, retryAfterMs)
-  try {
+  const disturbWhileServing = async () => {
     await acknowledges(ledger, 300)
     await disturb(ledger)
     await acknowledges(ledger, ledger.acknowledged + 300)
-  } catch (error) {
-    await load.abandon()
-    assertLive(services)
-    throw error
   }
-  await load.stop()
-  assertLive(services)
+  await load.during(disturbWhileServing).finally(() => assertLive(services))
   const violations = await verify(caller, cluster.query, prefix)
   await caller.close()
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)

@@ -5,9 +5,10 @@ import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../support/command.ts'
 import { sendRequest } from '../support/http.ts'
-import { secretKeyText } from '../support/secret-key.ts'
+import { letSettle, secretKeyText } from '../support/secret-key.ts'
 import { runUgs, startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
 
 interface ListedKey {
@@ -39,7 +40,7 @@ function settingsOf({ dataFolder, databaseUrl }: RunningService, additional: Rec
   return { UGS_DATA_DIR: dataFolder, ...(databaseUrl && { DATABASE_URL: databaseUrl }), ...additional }
 }
 
-/** Sends requests without a pause until `stop`. All requests must succeed, and no token may change. */
+/** Sends requests until `stop`, with pauses that leave CPU time for commands. All requests must succeed, and no token may change. */
 function keepRequesting(service: RunningService): { stop: () => Promise<number> } {
   const known = new Map<string, string>()
   let stopped = false
@@ -51,6 +52,7 @@ function keepRequesting(service: RunningService): { stop: () => Promise<number> 
       assert.equal(known.get(id) ?? token, token)
       known.set(id, token)
       requests++
+      await sleep(5)
     }
   }
   const running = Promise.all([0, 1, 2, 3].map(send))
@@ -141,6 +143,7 @@ describe('replacing the secret key of a running service', () => {
     const service = await withUserGroups(t, 2500)
     const before = await tokenOf(service, 'group 2499')
     await runCommand(service, 'secret-key', 'add', '--id', 'new')
+    letSettle(keyFile(service))
     const child = spawn(process.execPath, [ugsFile, 'secret-key', 'reseal'], {
       env: { PATH: process.env.PATH, ...settingsOf(service) },
     })

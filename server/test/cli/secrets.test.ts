@@ -6,6 +6,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 import { startManaged } from '../support/admin-api.ts'
 import { giveBelongings } from '../support/belongings.ts'
 import { leavesOf } from '../support/commands.ts'
+import { letSettle } from '../support/secret-key.ts'
 import { assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
 import { runUgs, runUgsInNewProcess, temporaryFolder } from '../support/service.ts'
 
@@ -98,6 +99,7 @@ describe('a command reveals no secret', () => {
 
   for (const [name, { args, stdin, shows = 0, code: expected = 0 }] of Object.entries(commands)) {
     it(`${name}, if it ${expected === 0 ? 'succeeds' : 'fails'}`, async () => {
+      if (name === 'secret-key reseal') letSettle(keyFile)
       // In a new process, to show that each command ends.
       const { code, stdout, stderr } = await runUgsInNewProcess(
         [...name.split(' '), ...args],

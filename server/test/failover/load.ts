@@ -40,16 +40,18 @@ export class Load {
     ]
   }
 
-  /** Resolves when every client has received its last response. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await Promise.all(this.#clients)
-  }
-
-  /** Same as `stop`, without retries. */
-  async abandon(): Promise<void> {
-    this.#isAbandoned = true
-    await this.stop()
+  /** Runs `work` under this load, and resolves when every client has received its last response. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      // The services may not recover, so the clients do not retry.
+      this.#isAbandoned = true
+      throw error
+    } finally {
+      this.#isStopped = true
+      await Promise.all(this.#clients)
+    }
   }
 
   async #runSolo(): Promise<void> {

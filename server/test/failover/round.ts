@@ -38,17 +38,9 @@ export interface Result {
 export async function runRound(services: Services, round: Round): Promise<Result> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
   const load = new Load(caller, round.prefix)
-  let outage: Outage
-  try {
-    outage = await takeAway(services, round, caller.ledger)
-  } catch (error) {
-    await load.abandon()
-    assertLive(services)
-    throw error
-  }
-  await load.stop()
-
-  assertLive(services)
+  const outage = await load
+    .during(() => takeAway(services, round, caller.ledger))
+    .finally(() => assertLive(services))
   const violations = await verify(caller, outage.server.queryOf(database), round.prefix)
   const { line, slowestMs, counts } = figures(caller, outage)
   console.log(`${round.name}: ${line}`)

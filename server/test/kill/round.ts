@@ -41,16 +41,11 @@ export async function runKillRound(
   services.forget()
   const caller = new Caller(services.origins, services.apiToken, new Ledger(), services.whenBack)
   const { ledger } = caller
-  const load = new Load(caller, prefix)
-  try {
+  await new Load(caller, prefix).during(async () => {
     await acknowledges(ledger, 100 + randomInt(900))
     await killAndStart(services, store, victim)
     await acknowledges(ledger, ledger.acknowledged + 200)
-  } catch (error) {
-    await load.abandon()
-    throw error
-  }
-  await load.stop()
+  })
   assertLive(services)
   const { requests } = ledger
   const count = (isOne: (request: RecordedRequest) => boolean) => requests.filter(isOne).length

@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
+import { EventStream } from '../support/event-stream.ts'
 import { sendRequest } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
-import { metricsUrlOf, scrape, type Scrape } from '../support/metrics.ts'
+import { metricsUrlOf, scrape, Scrape } from '../support/metrics.ts'
 import { responseTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
@@ -183,6 +184,9 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
     )
     await leaving.response()
     leaving.reset()
+    const renderer = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+    // Starts the feed.
+    await sendRequest(service.origin, { path: '/events?wait=1', token: renderer })
     const unanswered = 'ugs_http_requests_unanswered_total'
     const { families } = await scrapeOnce(service, unanswered, 'ugs_sealed_tokens')
     const found = [...families].map(([name, { type, samples }]) => {
@@ -197,6 +201,51 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
       listed.filter(({ name }) => !absent.test(name)).toSorted(byName),
       title,
     )
+  }
+})
+
+test('measures the event feed, and event streams only up to their beginning', async (t) => {
+  const service = await startService(t, { ...measured, UGS_ACCESS_LOG: 'full' })
+  const { origin, tokens } = service
+  const values = async (...names: string[]) => {
+    // `scrape` waits for the end of all requests, and a stream is one.
+    const { origin, pathname } = metricsUrlOf(service)
+    const scraped = new Scrape((await sendRequest(origin, { path: pathname })).text)
+    return names.map((name) => scraped.value(name))
+  }
+  assert.deepEqual(await values('ugs_event_connections', 'ugs_events_sent_total', 'ugs_event_lag_seconds'), [
+    ...[0, 0, undefined],
+  ])
+  const token = await createApiToken(service, 'Testing', '--scopes', 'admin')
+  const streams = [
+    await EventStream.open(t, origin, { token }),
+    await EventStream.open(t, origin, { token }),
+  ] as const
+  for (const stream of streams) await stream.next()
+  await userApi(origin, tokens.Testing).get({ user_group_id: 'a', name: 'A' })
+  for (const stream of streams) await stream.nextEvent()
+  // Two heartbeats are more than 0.9 s apart.
+  for (const stream of streams) await stream.nextHeartbeat()
+  for (const stream of streams) await stream.nextHeartbeat()
+  assert.deepEqual(await values('ugs_event_connections', 'ugs_events_sent_total'), [2, 2])
+  const [lag = NaN] = await values('ugs_event_lag_seconds')
+  assert.ok(lag >= 0 && lag < 30, String(lag))
+  for (const stream of streams) stream.close()
+  while ((await values('ugs_event_connections'))[0] !== 0);
+  const scraped = await scrape(service)
+  assert.equal(scraped.values('ugs_http_request_duration_seconds_count')['readEvents 200'], 2)
+  const seconds = scraped.values('ugs_http_request_duration_seconds_sum')['readEvents 200'] ?? NaN
+  assert.ok(seconds < 0.9, String(seconds))
+  assert.deepEqual(scraped.values('ugs_http_requests_unanswered_total'), {})
+  await service.logged('"path":"/events"')
+  const lines = service
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes('"path":"/events"'))
+  for (const line of lines) {
+    const { operation, status, duration_ms, cut_off } = JSON.parse(line) as Record<string, unknown>
+    assert.deepEqual([operation, status, cut_off], ['readEvents', 200, undefined])
+    assert.ok(Number(duration_ms) < 900)
   }
 })
 

@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import {
+  errorMessage,
+  isReadyMessage,
   isTlsRequest,
   Messages,
   queryMessage,
@@ -32,6 +34,8 @@ export interface CaughtStatement {
   cutOff(): void
   /** Runs the statement without a response to the client. Resolves after its commit. */
   run(): Promise<void>
+  /** Runs the statement, and reports this error code to the client. */
+  runAndFail(code: string): Promise<void>
 }
 
 /** `silent`: the proxy forwards nothing and ends no connection. */
@@ -325,6 +329,11 @@ class Link {
         await this.#runAlone(bytes)
         this.#isHeld = false
         if (this.#socket.destroyed) this.#server.end()
+      },
+      runAndFail: async (code) => {
+        await this.#runAlone(bytes)
+        this.#isHeld = false
+        this.#client.write(Buffer.concat([errorMessage(code), isReadyMessage]))
       },
     }
   }

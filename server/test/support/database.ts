@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import type { Scope } from './scope.ts'
+import { lifo, type Scope } from './scope.ts'
 
 export interface DatabaseWithTokens {
   readonly url: string
@@ -56,7 +56,7 @@ export async function configureWorkers(databaseUrl: string, setting: string): Pr
 }
 
 /** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
-async function nodeUrls(): Promise<[string, ...string[]]> {
+export async function nodeUrls(): Promise<[string, ...string[]]> {
   return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
 }
 
@@ -67,7 +67,7 @@ async function createDatabase(t: Scope, template: string): Promise<string> {
   await Promise.all(
     urls.map((url) => run(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)),
   )
-  t.after(async () => {
+  lifo(t).after(async () => {
     // In turn, because Citus connects the nodes, and a session that connects to a database during its drop cannot be ended.
     for (const url of urls) await run(url, `DROP DATABASE ${name} WITH (FORCE)`)
   })

@@ -62,6 +62,13 @@ export const sessionEnds = typed(
   'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
 )
 
+export function errorMessage(code: string): Buffer {
+  return typed('E', `SERROR\0VERROR\0C${code}\0Mwords of the server\0\0`)
+}
+
+/** The server's message after a statement outside of a transaction. */
+export const isReadyMessage = typed('Z', 'I')
+
 function typed(type: string, text: string): Buffer {
   const body = Buffer.from(text)
   return Buffer.concat([Buffer.from(type), lengthOf(body), body])

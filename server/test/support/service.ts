@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ugsFile } from './build-output.ts'
 import { createApiToken } from './command.ts'
 import { databaseWithTokens, type DatabaseWithTokens } from './database.ts'
-import type { Scope } from './scope.ts'
+import { lifo, type Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { runWarm, UgsProcess, type CommandResult } from './ugs-process.ts'
 
@@ -182,15 +182,6 @@ function serveInNewProcess(settings: Environment, args: readonly string[]): Serv
     stop,
     release: () => stop('SIGKILL').then(() => undefined),
   }
-}
-
-/** Returns a scope whose cleanups run in reverse order when the test ends. */
-function lifo(t: Scope): Scope {
-  const cleanups: (() => void | Promise<void>)[] = []
-  t.after(async () => {
-    for (const done of cleanups) await done()
-  })
-  return { after: (done) => cleanups.unshift(done) }
 }
 
 /** Runs one call after the other. */

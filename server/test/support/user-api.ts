@@ -32,6 +32,7 @@ const statusOf = {
   name_required: 400,
   invalid_method_override: 400,
   invalid_idempotency_key: 400,
+  invalid_position: 400,
   unauthenticated: 401,
   forbidden: 403,
   user_group_not_found: 404,

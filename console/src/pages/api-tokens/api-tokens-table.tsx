@@ -11,27 +11,11 @@ export interface ApiTokenChanges {
   readonly onRevoke: (apiToken: ApiToken) => void
 }
 
-const columnsWith = (ownId: number, { onRotate, onRevoke }: ApiTokenChanges) =>
+const columnsWith = (ownId: number, changes: ApiTokenChanges) =>
   columnsOf<ApiToken>((column) => [
     column.accessor('name', {
       header: 'Name',
-      cell: ({ row: { original } }) => (
-        <Text span size="sm" fw={600}>
-          {original.name}
-          {original.id === ownId && (
-            <Text span size="xs" fw={400} c="dimmed">
-              {' '}
-              (you are signed in with it)
-            </Text>
-          )}
-          {original.replaced_by !== null && (
-            <Text span size="xs" fw={400} c="dimmed">
-              {' '}
-              (replaced by {original.replaced_by})
-            </Text>
-          )}
-        </Text>
-      ),
+      cell: ({ row: { original } }) => <Name apiToken={original} isOwn={original.id === ownId} />,
     }),
     column.accessor('id', { header: 'Id' }),
     column.accessor('scopes', {
@@ -63,28 +47,7 @@ const columnsWith = (ownId: number, { onRotate, onRevoke }: ApiTokenChanges) =>
       id: 'changes',
       header: '',
       cell: ({ row: { original } }) =>
-        stateOf(original) === 'valid' && (
-          <Group justify="flex-end" gap={4} wrap="nowrap">
-            {original.replaced_by === null && (
-              <Button
-                size="compact-xs"
-                variant="default"
-                onClick={() => onRotate(original)}
-                aria-label={`Rotate ${original.name} (${original.id})`}
-              >
-                Rotate
-              </Button>
-            )}
-            <Button
-              size="compact-xs"
-              variant="default"
-              onClick={() => onRevoke(original)}
-              aria-label={`Revoke ${original.name} (${original.id})`}
-            >
-              Revoke
-            </Button>
-          </Group>
-        ),
+        stateOf(original) === 'valid' && <ChangeButtons apiToken={original} {...changes} />,
     }),
   ])
 
@@ -103,6 +66,61 @@ export function ApiTokensTable({ apiTokens, onRotate, onRevoke }: Props) {
       rowId={({ id }) => String(id)}
       sortable
     />
+  )
+}
+
+interface NameProps {
+  readonly apiToken: ApiToken
+  readonly isOwn: boolean
+}
+
+function Name({ apiToken: { name, replaced_by }, isOwn }: NameProps) {
+  return (
+    <Text span size="sm" fw={600}>
+      {name}
+      {isOwn && (
+        <Text span size="xs" fw={400} c="dimmed">
+          {' '}
+          (you are signed in with it)
+        </Text>
+      )}
+      {replaced_by !== null && (
+        <Text span size="xs" fw={400} c="dimmed">
+          {' '}
+          (replaced by {replaced_by})
+        </Text>
+      )}
+    </Text>
+  )
+}
+
+interface ChangeButtonsProps extends ApiTokenChanges {
+  readonly apiToken: ApiToken
+}
+
+function ChangeButtons({ apiToken, onRotate, onRevoke }: ChangeButtonsProps) {
+  const { name, id, replaced_by } = apiToken
+  return (
+    <Group justify="flex-end" gap={4} wrap="nowrap">
+      {replaced_by === null && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => onRotate(apiToken)}
+          aria-label={`Rotate ${name} (${id})`}
+        >
+          Rotate
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => onRevoke(apiToken)}
+        aria-label={`Revoke ${name} (${id})`}
+      >
+        Revoke
+      </Button>
+    </Group>
   )
 }
 

@@ -75,20 +75,7 @@ function Form({ onCreated, onClose }: FormProps) {
         data-autofocus
         autoComplete="off"
       />
-      <Checkbox.Group
-        label="Scopes"
-        description="What it may do. Give it no more than it needs."
-        value={scopes}
-        onChange={setScopes}
-        error={scopesMessage}
-        required
-      >
-        <Stack gap="xs" mt="xs">
-          {allScopes.map(({ scope, text }) => (
-            <Checkbox key={scope} value={scope} label={scope} description={text} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <ScopesField value={scopes} onChange={setScopes} error={scopesMessage} />
       <NativeSelect
         label="Expires after"
         data={lifetimes}
@@ -96,5 +83,30 @@ function Form({ onCreated, onClose }: FormProps) {
         onChange={(event) => setLifetime(event.currentTarget.value)}
       />
     </FormDialog>
+  )
+}
+
+interface ScopesFieldProps {
+  readonly value: string[]
+  readonly onChange: (scopes: string[]) => void
+  readonly error: string | undefined
+}
+
+function ScopesField({ value, onChange, error }: ScopesFieldProps) {
+  return (
+    <Checkbox.Group
+      label="Scopes"
+      description="What it may do. Give it no more than it needs."
+      value={value}
+      onChange={onChange}
+      error={error}
+      required
+    >
+      <Stack gap="xs" mt="xs">
+        {allScopes.map(({ scope, text }) => (
+          <Checkbox key={scope} value={scope} label={scope} description={text} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   )
 }

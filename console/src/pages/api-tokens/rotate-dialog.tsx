@@ -84,24 +84,7 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
         This creates another one with the same name, scopes and lifetime, which is shown only once. Both work
         until the old one expires.
       </Text>
-      <Radio.Group
-        label="When does the old one stop?"
-        value={String(seconds)}
-        onChange={(value) => setSeconds(Number(value))}
-      >
-        <Stack gap="xs" mt="xs">
-          {overlaps.map(({ seconds: value, label, text }) => (
-            <Radio
-              key={value}
-              value={String(value)}
-              label={label}
-              // The session would end before the new token could be copied.
-              disabled={isOwn && value === 0}
-              description={isOwn && value === 0 ? 'Not while you are signed in with it.' : text}
-            />
-          ))}
-        </Stack>
-      </Radio.Group>
+      <OverlapField seconds={seconds} onChange={setSeconds} isOwn={isOwn} />
       <Text size="sm">
         {seconds === 0 ? (
           'Within about a second, the service refuses every program that uses the old one.'
@@ -118,5 +101,34 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
         </Text>
       )}
     </ConfirmDialog>
+  )
+}
+
+interface OverlapFieldProps {
+  readonly seconds: number
+  readonly onChange: (seconds: number) => void
+  readonly isOwn: boolean
+}
+
+function OverlapField({ seconds, onChange, isOwn }: OverlapFieldProps) {
+  return (
+    <Radio.Group
+      label="When does the old one stop?"
+      value={String(seconds)}
+      onChange={(value) => onChange(Number(value))}
+    >
+      <Stack gap="xs" mt="xs">
+        {overlaps.map(({ seconds: value, label, text }) => (
+          <Radio
+            key={value}
+            value={String(value)}
+            label={label}
+            // The session would end before the new token could be copied.
+            disabled={isOwn && value === 0}
+            description={isOwn && value === 0 ? 'Not while you are signed in with it.' : text}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
   )
 }

@@ -51,15 +51,7 @@ export function SearchForm({ search, onSearch }: Props) {
           clearable
         />
         <AuthorSelect value={search.author} onChange={(author) => change({ author })} />
-        <Select
-          flex="1 1 120px"
-          label="When"
-          placeholder="Any time"
-          data={Object.entries(periods).map(([value, { label }]) => ({ value, label }))}
-          value={search.within ?? null}
-          onChange={(within) => change({ within: within as AuditSearch['within'] & string })}
-          clearable
-        />
+        <PeriodSelect value={search.within} onChange={(within) => change({ within })} />
         <TextInput
           flex="1 1 120px"
           label="Request id"
@@ -96,6 +88,25 @@ function AuthorSelect({ value, onChange }: AuthorProps) {
       value={value ?? null}
       onChange={onChange}
       searchable
+      clearable
+    />
+  )
+}
+
+interface PeriodProps {
+  readonly value: AuditSearch['within']
+  readonly onChange: (within: NonNullable<AuditSearch['within']> | null) => void
+}
+
+function PeriodSelect({ value, onChange }: PeriodProps) {
+  return (
+    <Select
+      flex="1 1 120px"
+      label="When"
+      placeholder="Any time"
+      data={Object.entries(periods).map(([value, { label }]) => ({ value, label }))}
+      value={value ?? null}
+      onChange={(within) => onChange(within as NonNullable<AuditSearch['within']> | null)}
       clearable
     />
   )

@@ -22,11 +22,7 @@ export function EditPage() {
   const isConflict = error instanceof ApiError && error.code === 'revision_mismatch'
   const isDirty = isChanged(draft, base.user_group)
   const isSaved = useRef(false)
-  const blocker = useBlocker({
-    shouldBlockFn: () => isDirty && !isSaved.current,
-    enableBeforeUnload: () => isDirty && !isSaved.current,
-    withResolver: true,
-  })
+  const wouldLoseChanges = () => isDirty && !isSaved.current
 
   const leave = () => void navigate({ to: '/user-groups/$teamId', params: { teamId } })
   const save = () => {
@@ -50,11 +46,7 @@ export function EditPage() {
   }
   return (
     <Stack gap="md">
-      {isResumed && isDirty && (
-        <Alert icon={<IconInfoCircle aria-hidden />} role="status">
-          This is your draft from the time when your session ended. It is not saved yet.
-        </Alert>
-      )}
+      {isResumed && isDirty && <ResumedDraftAlert />}
       {isConflict && viewed.etag !== base.etag && (
         <ConflictPanel
           base={base.user_group}
@@ -76,19 +68,34 @@ export function EditPage() {
         onSave={save}
         onCancel={leave}
       />
-      {blocker.status === 'blocked' && (
-        <ConfirmDialog
-          opened
-          title="Leave without saving?"
-          action="Leave"
-          destructive
-          pending={false}
-          onConfirm={blocker.proceed}
-          onClose={blocker.reset}
-        >
-          Your changes will be lost.
-        </ConfirmDialog>
-      )}
+      <LeaveGuard isActive={wouldLoseChanges} />
     </Stack>
+  )
+}
+
+function ResumedDraftAlert() {
+  return (
+    <Alert icon={<IconInfoCircle aria-hidden />} role="status">
+      This is your draft from the time when your session ended. It is not saved yet.
+    </Alert>
+  )
+}
+
+/** Asks before the page is left while changes would be lost. */
+function LeaveGuard({ isActive }: { readonly isActive: () => boolean }) {
+  const blocker = useBlocker({ shouldBlockFn: isActive, enableBeforeUnload: isActive, withResolver: true })
+  if (blocker.status !== 'blocked') return null
+  return (
+    <ConfirmDialog
+      opened
+      title="Leave without saving?"
+      action="Leave"
+      destructive
+      pending={false}
+      onConfirm={blocker.proceed}
+      onClose={blocker.reset}
+    >
+      Your changes will be lost.
+    </ConfirmDialog>
   )
 }

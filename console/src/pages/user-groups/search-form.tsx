@@ -44,7 +44,6 @@ export function SearchForm({ search, onSearch }: Props) {
     draft[kinds[kind].field] === undefined && draft[otherField(kind)] !== undefined ? other(kind) : kind
   const { field, placeholder } = kinds[shownKind]
   const text = draft[field] ?? ''
-  const count = filterCount(draft)
   return (
     <Paper withBorder p="sm" mb="md" component="search">
       <Group gap="xs">
@@ -75,22 +74,12 @@ export function SearchForm({ search, onSearch }: Props) {
           autoComplete="off"
           maxLength={255}
         />
-        <Button
-          variant="default"
-          leftSection={<IconFilter size={16} aria-hidden />}
-          rightSection={
-            count > 0 && (
-              <Badge size="sm" circle aria-label={`${count} set`}>
-                {count}
-              </Badge>
-            )
-          }
+        <FiltersButton
+          count={filterCount(draft)}
           onClick={toggle}
-          aria-expanded={areFiltersShown}
-          aria-controls={panelId}
-        >
-          Filters
-        </Button>
+          opened={areFiltersShown}
+          panelId={panelId}
+        />
       </Group>
       <Collapse expanded={areFiltersShown} id={panelId}>
         <Filters draft={draft} change={change} />
@@ -126,79 +115,47 @@ function useDraft({ search, onSearch }: Props) {
   }
 }
 
+interface FiltersButtonProps {
+  /** Number of filters that are set. */
+  readonly count: number
+  readonly opened: boolean
+  readonly panelId: string
+  readonly onClick: () => void
+}
+
+function FiltersButton({ count, opened, panelId, onClick }: FiltersButtonProps) {
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconFilter size={16} aria-hidden />}
+      rightSection={
+        count > 0 && (
+          <Badge size="sm" circle aria-label={`${count} set`}>
+            {count}
+          </Badge>
+        )
+      }
+      onClick={onClick}
+      aria-expanded={opened}
+      aria-controls={panelId}
+    >
+      Filters
+    </Button>
+  )
+}
+
 interface FiltersProps {
   readonly draft: UserGroupSearch
   readonly change: (changes: Draft) => void
 }
 
 function Filters({ draft, change }: FiltersProps) {
-  const { data: schemas = [] } = useQuery(schemasQuery)
-  const { data: dataSources = [] } = useQuery(dataSourcesQuery)
-  const schema = schemas.find(
-    ({ provided_id, id }) => provided_id === draft.schema || String(id) === draft.schema,
-  )
-  const ofSchema = dataSources.filter(({ schema_id }) => schema === undefined || schema_id === schema.id)
   return (
     <Stack gap="sm" pt="sm">
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
-        <Fieldset legend="Data source" p="sm">
-          <Group gap="xs" grow wrap="nowrap" align="flex-start">
-            <Autocomplete
-              label="Schema"
-              size="xs"
-              limit={50}
-              data={unique(schemas.map(({ provided_id }) => provided_id))}
-              value={draft.schema ?? ''}
-              onChange={(value) => change({ schema: value })}
-            />
-            <Autocomplete
-              label="Data source"
-              size="xs"
-              limit={50}
-              data={unique(ofSchema.map(({ provided_id }) => provided_id))}
-              value={draft.data_source ?? ''}
-              onChange={(value) => change({ data_source: value })}
-              error={missing(draft.schema, draft.data_source, 'Name the data source, too')}
-            />
-          </Group>
-        </Fieldset>
-        <Fieldset legend="Property" p="sm">
-          <Group gap="xs" grow wrap="nowrap" align="flex-start">
-            <TextInput
-              label="Path"
-              size="xs"
-              placeholder="/plan"
-              spellCheck={false}
-              value={draft.property ?? ''}
-              onChange={(event) => change({ property: event.currentTarget.value })}
-              error={missing(draft.property_value, draft.property, 'Name the path, too')}
-            />
-            <TextInput
-              label="Value"
-              size="xs"
-              placeholder="gold"
-              spellCheck={false}
-              value={draft.property_value ?? ''}
-              onChange={(event) => change({ property_value: event.currentTarget.value })}
-              error={missing(draft.property, draft.property_value, 'Give the value, too')}
-            />
-          </Group>
-        </Fieldset>
-        <Fieldset legend="State" p="sm">
-          <SegmentedControl
-            aria-label="State"
-            fullWidth
-            size="xs"
-            mt={22}
-            data={[
-              { value: '', label: 'All' },
-              { value: 'false', label: 'Active' },
-              { value: 'true', label: 'Suspended' },
-            ]}
-            value={draft.suspended ?? ''}
-            onChange={(value) => change({ suspended: value === '' ? undefined : value })}
-          />
-        </Fieldset>
+        <DataSourceFilter draft={draft} change={change} />
+        <PropertyFilter draft={draft} change={change} />
+        <StateFilter draft={draft} change={change} />
       </SimpleGrid>
       <Group justify="flex-end">
         <Button
@@ -219,6 +176,85 @@ function Filters({ draft, change }: FiltersProps) {
         </Button>
       </Group>
     </Stack>
+  )
+}
+
+function DataSourceFilter({ draft, change }: FiltersProps) {
+  const { data: schemas = [] } = useQuery(schemasQuery)
+  const { data: dataSources = [] } = useQuery(dataSourcesQuery)
+  const schema = schemas.find(
+    ({ provided_id, id }) => provided_id === draft.schema || String(id) === draft.schema,
+  )
+  const ofSchema = dataSources.filter(({ schema_id }) => schema === undefined || schema_id === schema.id)
+  return (
+    <Fieldset legend="Data source" p="sm">
+      <Group gap="xs" grow wrap="nowrap" align="flex-start">
+        <Autocomplete
+          label="Schema"
+          size="xs"
+          limit={50}
+          data={unique(schemas.map(({ provided_id }) => provided_id))}
+          value={draft.schema ?? ''}
+          onChange={(value) => change({ schema: value })}
+        />
+        <Autocomplete
+          label="Data source"
+          size="xs"
+          limit={50}
+          data={unique(ofSchema.map(({ provided_id }) => provided_id))}
+          value={draft.data_source ?? ''}
+          onChange={(value) => change({ data_source: value })}
+          error={missing(draft.schema, draft.data_source, 'Name the data source, too')}
+        />
+      </Group>
+    </Fieldset>
+  )
+}
+
+function PropertyFilter({ draft, change }: FiltersProps) {
+  return (
+    <Fieldset legend="Property" p="sm">
+      <Group gap="xs" grow wrap="nowrap" align="flex-start">
+        <TextInput
+          label="Path"
+          size="xs"
+          placeholder="/plan"
+          spellCheck={false}
+          value={draft.property ?? ''}
+          onChange={(event) => change({ property: event.currentTarget.value })}
+          error={missing(draft.property_value, draft.property, 'Name the path, too')}
+        />
+        <TextInput
+          label="Value"
+          size="xs"
+          placeholder="gold"
+          spellCheck={false}
+          value={draft.property_value ?? ''}
+          onChange={(event) => change({ property_value: event.currentTarget.value })}
+          error={missing(draft.property, draft.property_value, 'Give the value, too')}
+        />
+      </Group>
+    </Fieldset>
+  )
+}
+
+function StateFilter({ draft, change }: FiltersProps) {
+  return (
+    <Fieldset legend="State" p="sm">
+      <SegmentedControl
+        aria-label="State"
+        fullWidth
+        size="xs"
+        mt={22}
+        data={[
+          { value: '', label: 'All' },
+          { value: 'false', label: 'Active' },
+          { value: 'true', label: 'Suspended' },
+        ]}
+        value={draft.suspended ?? ''}
+        onChange={(value) => change({ suspended: value === '' ? undefined : value })}
+      />
+    </Fieldset>
   )
 }
 

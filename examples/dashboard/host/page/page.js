@@ -19,7 +19,8 @@ window.addEventListener('message', (event) => {
   // Any window may send messages here. Respond only to the renderer's page in the current frame.
   if (!shown || event.origin !== rendererOrigin || event.source !== shown.frame.contentWindow) return
   const message = /** @type {{ type?: unknown, height?: unknown } | null} */ (event.data)
-  if (message?.type === 'dashboard:ready') void sendToken(shown)
+  // Sent once the frame has loaded, and again whenever its token has stopped.
+  if (message?.type === 'dashboard:token-needed') void sendToken(shown)
   if (message?.type === 'dashboard:height') fit(shown.frame, message.height)
 })
 void showCustomers()
@@ -81,9 +82,7 @@ async function rotateToken(customer) {
   rotate.disabled = false
   if (!result || customer !== shown?.customer) return
   showFacts(result.userGroup)
-  status.textContent =
-    'Token rotated. The dashboard still holds the old token and stops with its next refresh. ' +
-    'Reload it to pass the new token.'
+  status.textContent = 'Token rotated. The dashboard stops with the old token and asks for the new one.'
 }
 
 /**

@@ -1,14 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Clock } from '../util/clock.ts'
 import { comparePositions, type EventPosition } from './event.ts'
-import type { EventStore, PositionedEvent } from './event-store.ts'
+import type { EventPage, EventStore, PositionedEvent } from './event-store.ts'
 
 /** Pause between two reads of the store, in milliseconds. */
 const pollMs = 50
 /** Number of events that one read returns at most. */
 const pageSize = 1000
-/** Time without a subscriber or a question for the position after which the feed stops reading, in milliseconds. */
+/** The same for a subscriber that catches up: less, because a client that does not read has one such page in memory. */
+const catchUpPageSize = 100
+/** Time without a subscriber or a call of `currentPosition` after which the feed stops reading, in milliseconds. */
 const idleMs = 10_000
 /** Maximum time between two heartbeats of a subscriber, in milliseconds. A second is promised. */
 const heartbeatMs = 900
@@ -18,11 +21,15 @@ export interface EventSink extends TenantScope {
   /** Receives events in order. Returns false if it cannot take more before `EventSubscription.resume` is called. */
   readonly send: (events: readonly PositionedEvent[]) => boolean
   /**
-   * Called at least once a second while the store can be read.
+   * Called at least once a second while the store can be read, also while the sink is full.
+   * @param position all events up to here have been sent
    * @param completeAt time on the monotonic clock: every change that was committed before it has been sent
    */
   readonly heartbeat: (position: EventPosition, completeAt: number) => void
-  /** Events may be missing: the position is unknown, or older than the retention. The feed goes on from now. */
+  /**
+   * Events may be missing or void: the position is unknown or older than the retention, or the database has failed over. The feed
+   * continues from `position`.
+   */
   readonly reset: (position: EventPosition) => void
   /** The feed ends: because the service stops, or because of a fault. */
   readonly end: (fault?: Fault) => void
@@ -53,12 +60,15 @@ export class EventFeed {
   #position: EventPosition | null = null
   /** Every change that was committed before this time is at or before `#position`. */
   #completeAt = -Infinity
+  #startedAt = -Infinity
   /** Reads whose `nextPosition` has not been reached, oldest first. */
   #reads: { readonly startedAt: number; readonly nextPosition: EventPosition }[] = []
   #timer: NodeJS.Timeout | undefined
   #isReading = false
   #wantedAt = -Infinity
   #isClosed = false
+  /** Ends when the next subscriber that is behind may read. */
+  #lastTurn: Promise<void> = Promise.resolve()
   #sent = 0
 
   constructor({ store, clock }: { store: { readonly events: EventStore }; clock: Pick<Clock, 'monotonic'> }) {
@@ -77,7 +87,8 @@ export class EventFeed {
 
   /** Milliseconds by which the feed is behind the store; null while it does not read. */
   get lagMs(): number | null {
-    return this.#isRunning ? Math.max(0, this.#clock.monotonic() - this.#completeAt) : null
+    if (!this.#isRunning) return null
+    return Math.max(0, this.#clock.monotonic() - Math.max(this.#completeAt, this.#startedAt))
   }
 
   /**
@@ -104,13 +115,17 @@ export class EventFeed {
     }
     this.#subscribers.add(subscriber)
     this.#start()
-    void this.#catchUp(subscriber)
+    if (this.#isClosed) queueMicrotask(() => this.#endAll())
+    else void this.#catchUp(subscriber)
     return {
       resume: () => {
         subscriber.isFull = false
         void this.#catchUp(subscriber)
       },
-      end: () => this.#subscribers.delete(subscriber),
+      end: () => {
+        this.#subscribers.delete(subscriber)
+        this.#wantedAt = this.#clock.monotonic()
+      },
     }
   }
 
@@ -133,7 +148,9 @@ export class EventFeed {
   }
 
   #start(): void {
-    if (!this.#isRunning && !this.#isClosed) void this.#poll()
+    if (this.#isRunning || this.#isClosed) return
+    this.#startedAt = this.#clock.monotonic()
+    void this.#poll()
   }
 
   async #poll(): Promise<void> {
@@ -161,13 +178,13 @@ export class EventFeed {
       // The store was replaced by another, for example by an older backup.
       this.#position = null
       for (const subscriber of this.#subscribers) subscriber.isLive = false
-      return true
+      return false
     }
     this.#position = page.position
-    this.#noteProgress(startedAt, page.nextPosition)
+    this.#noteProgress(startedAt, page)
     for (const subscriber of this.#subscribers) {
       if (!subscriber.isLive) void this.#catchUp(subscriber)
-      else this.#deliver(subscriber, page.events, page.position)
+      else this.#deliver(subscriber, page)
     }
     for (const subscriber of this.#subscribers) {
       if (subscriber.isLive) subscriber.completeAt = this.#completeAt
@@ -176,10 +193,12 @@ export class EventFeed {
     return page.events.length === pageSize
   }
 
-  #noteProgress(startedAt: number, nextPosition: EventPosition): void {
-    const position = this.#position as EventPosition
+  #noteProgress(startedAt: number, { readUpTo, nextPosition }: EventPage): void {
+    // After a crash or a failover, the database gives positions again.
+    const last = this.#reads.at(-1)
+    if (last !== undefined && comparePositions(nextPosition, last.nextPosition) < 0) this.#reads = []
     this.#reads.push({ startedAt, nextPosition })
-    const firstOpen = this.#reads.findIndex((read) => comparePositions(read.nextPosition, position) > 0)
+    const firstOpen = this.#reads.findIndex((read) => comparePositions(read.nextPosition, readUpTo) > 0)
     const done = this.#reads.splice(0, firstOpen === -1 ? this.#reads.length : firstOpen)
     this.#completeAt = done.at(-1)?.startedAt ?? this.#completeAt
     // While a transaction stays open, later reads say nothing new.
@@ -188,11 +207,12 @@ export class EventFeed {
 
   #giveUp(error: Fault): void {
     if (error.code !== 'not_implemented') return
+    this.#wantedAt = -Infinity
     this.#endAll(error)
   }
 
   /** Passes on the events after the subscriber's cursor. */
-  #deliver(subscriber: Subscriber, events: readonly PositionedEvent[], position: EventPosition): void {
+  #deliver(subscriber: Subscriber, { events, position, isContinuous }: EventPage): void {
     const { sink, cursor } = subscriber
     const own = events.filter(
       (event) =>
@@ -201,11 +221,13 @@ export class EventFeed {
         (cursor === null || comparePositions(event.position, cursor) > 0),
     )
     if (cursor === null || comparePositions(position, cursor) > 0) subscriber.cursor = position
-    if (own.length === 0) return
     this.#sent += own.length
-    if (sink.send(own)) return
-    subscriber.isFull = true
-    subscriber.isLive = false
+    if (own.length > 0 && !sink.send(own)) {
+      subscriber.isFull = true
+      subscriber.isLive = false
+    }
+    // After the events: a client whose connection ends before the reset gets it again.
+    if (!isContinuous) sink.reset(position)
   }
 
   /** Reads on for a subscriber until it has reached the common read. */
@@ -215,9 +237,9 @@ export class EventFeed {
     try {
       while (this.#isBehind(subscriber)) {
         const { cursor } = subscriber
-        const page = cursor === null ? null : await this.#events.read(cursor, pageSize)
+        const page = cursor === null ? null : await this.#readInTurn(cursor)
         if (page === null) await this.#begin(subscriber)
-        else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page.events, page.position)
+        else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page)
         subscriber.hasBegun = true
         // Until the common read has begun, it is enough to have read once.
         if (this.#position === null) return
@@ -232,6 +254,20 @@ export class EventFeed {
     }
   }
 
+  /** Reads one page at a time for all subscribers, and at most half of the time, so that requests go on. */
+  #readInTurn(cursor: EventPosition): Promise<EventPage | null> {
+    let startedAt = 0
+    const turn = this.#lastTurn.then(() => {
+      startedAt = this.#clock.monotonic()
+      return this.#events.read(cursor, catchUpPageSize)
+    })
+    this.#lastTurn = turn.then(
+      () => sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false }),
+      () => undefined,
+    )
+    return turn
+  }
+
   #isBehind(subscriber: Subscriber): boolean {
     return !subscriber.isLive && !subscriber.isFull && this.#subscribers.has(subscriber)
   }
@@ -240,12 +276,16 @@ export class EventFeed {
   async #begin(subscriber: Subscriber): Promise<void> {
     const isReset = subscriber.cursor !== null
     subscriber.cursor = await this.#events.head()
-    if (isReset && this.#subscribers.has(subscriber)) subscriber.sink.reset(subscriber.cursor)
+    subscriber.hasBegun = true
+    if (!this.#subscribers.has(subscriber)) return
+    if (isReset) subscriber.sink.reset(subscriber.cursor)
+    // Comes before the next event, so that the client knows a position.
+    this.#beat(subscriber)
   }
 
   #beat(subscriber: Subscriber): void {
     const now = this.#clock.monotonic()
-    if (!subscriber.hasBegun || subscriber.isFull || now - subscriber.lastHeartbeatAt < heartbeatMs) return
+    if (!subscriber.hasBegun || now - subscriber.lastHeartbeatAt < heartbeatMs) return
     subscriber.lastHeartbeatAt = now
     subscriber.sink.heartbeat(subscriber.cursor as EventPosition, subscriber.completeAt)
   }
@@ -255,7 +295,7 @@ export class EventFeed {
 const maxOpenReads = 100
 
 export interface EventSubscription {
-  /** Tells that the sink can take events again. */
+  /** Resumes delivery after `send` returned false. */
   readonly resume: () => void
   readonly end: () => void
 }

@@ -6,7 +6,7 @@ import type { Event, EventPosition } from './event.ts'
  */
 export interface EventStore {
   /**
-   * Returns the position up to which all events are readable now.
+   * Returns the position of the last readable event. Earlier events can no longer appear.
    * @throws Fault `not_implemented` if the store has no order of events (Citus)
    */
   head(): Promise<EventPosition>
@@ -24,13 +24,17 @@ export interface EventStore {
 
 export interface EventPage {
   readonly events: readonly PositionedEvent[]
-  /** All events up to here have been read. */
+  /** The last event of this page, or the position before it if there is none. Survives a crash of the store. */
   readonly position: EventPosition
+  /** All events up to here have been read. May be ahead of `position`. After a crash, the store may give such a position again. */
+  readonly readUpTo: EventPosition
   /**
    * The first position that a later change can have. Once all events up to here have been read, they include every change that was
    * committed before this page was read.
    */
   readonly nextPosition: EventPosition
+  /** False if the database has failed over since the position before this page: changes that were read may not have survived. */
+  readonly isContinuous: boolean
 }
 
 export interface PositionedEvent extends Event {

@@ -39,7 +39,7 @@ export interface Event extends TenantScope {
 
 /**
  * A place in the order of all events of a store: the id of the store, a hyphen, and numbers that increase. Positions of one store are
- * ordered by their numbers, from left to right. Opaque to clients.
+ * ordered by their numbers, from left to right. Clients may compare them, but not compute them.
  */
 export type EventPosition = string
 

@@ -262,7 +262,8 @@ export function decideEndOfGracePeriod(
   identified: IdentifiedToken | null,
   { token, now }: EndGracePeriod,
 ): UserGroupEvent | null {
-  if (identified === null || identified.validUntil === null || identified.validUntil <= now) return null
+  const validUntil = identified?.validUntil ?? null
+  if (identified === null || validUntil === null || validUntil <= now) return null
   const { revision } = identified.userGroup
   return { action: 'user_group.grace_period_ended', details: null, revision, tokenHash: token.hash }
 }

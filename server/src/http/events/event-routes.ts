@@ -26,7 +26,7 @@ export interface EventRoutesDependencies {
   readonly maxConnections: number
 }
 
-/** Adds `GET /events`, which tells renderers when tokens change their meaning (contract, "Events"). */
+/** Adds `GET /events`, which notifies renderers of changes to tokens (contract, "Events"). */
 export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
   const { feed, rateLimiter, maxConnections } = dependencies
   const authentication = new Authentication(['Token'], dependencies.authentication)
@@ -42,12 +42,14 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
       const eventRequest = { apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) }
+      await feed.checkReadable()
+      if (request.raw.socket.destroyed) throw new Fault('unavailable', 'The client has left')
+      // From here on synchronous, so that simultaneous requests do not exceed the limit.
       if (feed.subscribers >= maxConnections)
         throw new Fault(
           'unavailable',
           'This process has no room for another event connection. Retry in a moment',
         )
-      await feed.checkReadable()
       if (wait !== undefined)
         return sendJson(reply, 200, await pollEvents(feed, eventRequest, request.raw, Number(wait)))
       startStream(request, reply, eventRequest)
@@ -81,7 +83,7 @@ function positionOf({ headers }: FastifyRequest, after: string | undefined): Eve
   const position = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : after
   if (position === undefined) return null
   if (isEventPosition(position)) return position
-  throw new Fault('invalid_position', 'The position is not one that this service has sent; begin without one')
+  throw new Fault('invalid_position', 'The position is malformed. Connect without Last-Event-ID and after')
 }
 
 function visibilityOf({ scopes }: ApiToken): (event: PositionedEvent) => boolean {

@@ -20,14 +20,14 @@ export function streamEvents(
   context: RequestContext,
   { headers, clock, isStillValid }: StreamOptions,
 ): void {
-  const { response } = context
+  const { raw, response } = context
   const startedAt = clock.monotonic()
   context.streamedAt = performance.now()
   // Proxies such as nginx would collect the stream in a buffer.
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) response.setHeader(name, value)
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
-  const write = (text: string) => text === '' || response.write(text)
+  const write = (text: string) => text === '' || response.writableEnded || response.write(text)
   // Clients reconnect after a second.
   write('retry: 1000\n\n')
   const { workspaceId, environment } = apiToken
@@ -42,19 +42,30 @@ export function streamEvents(
             .join(''),
         ),
       heartbeat: (position, completeAt) => {
+        void isStillValid().then((isValid) => isValid || end())
+        // A client that does not read gets no more, so that it costs no memory and its connection counts as idle.
+        if (response.writableNeedDrain) return
         const elapsed = Math.floor(completeAt - startedAt)
         // A comment, which other readers of event streams ignore.
         const complete = elapsed >= 0 ? `: complete ${elapsed}\n` : ''
         write(complete + messageOf(position, 'heartbeat', '{}'))
-        void isStillValid().then((isValid) => isValid || response.end())
       },
       reset: (position) => write(messageOf(position, 'reset', '{}')),
-      end: () => response.end(),
+      end: () => end(),
     },
     after,
   )
+  const end = () => {
+    subscription.end()
+    response.end()
+  }
   response.on('drain', subscription.resume)
-  response.once('close', subscription.end)
+  // Node.js does not close a response that waits for an earlier one of its connection.
+  raw.socket.once('close', subscription.end)
+  response.once('close', () => {
+    raw.socket.off('close', subscription.end)
+    subscription.end()
+  })
 }
 
 function messageOf(position: EventPosition, type: string, data: string): string {

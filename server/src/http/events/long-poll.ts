@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { eventJson } from '../../contract/event.ts'
-import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventFeed } from '../../domain/event/event-feed.ts'
+import { Fault } from '../../domain/fault.ts'
 import type { EventRequest } from './event-request.ts'
 
 const resetEvent = JSON.stringify({ type: 'reset' })
 
-/** Returns the events after a position as JSON: as soon as there are any, or after `seconds`. Without a position, returns the current one at once. */
+/**
+ * Returns the events after a position as JSON: as soon as there are any, or after `seconds`. Without a position, returns the current
+ * one at once.
+ * @throws Fault `unavailable` if there is no position to continue from
+ */
 export function pollEvents(
   feed: EventFeed,
   { apiToken, after, isVisible }: EventRequest,
@@ -16,37 +20,46 @@ export function pollEvents(
   const { workspaceId, environment } = apiToken
   return new Promise((resolve, reject) => {
     let position = after
-    const finish = (events: readonly string[], reached: EventPosition | null) => {
+    const events: string[] = []
+    const stop = () => {
       clearTimeout(timer)
       subscription.end()
-      resolve(`{"events":[${events.join()}],"position":${JSON.stringify(reached)}}`)
     }
-    const timer = setTimeout(() => finish([], position), seconds * 1000)
+    const finish = () => {
+      stop()
+      if (position === null) reject(new Fault('unavailable', 'The events cannot be read. Retry in a moment'))
+      else resolve(`{"events":[${events.join()}],"position":${JSON.stringify(position)}}`)
+    }
+    // Events and a reset may come together.
+    const finishSoon = () => queueMicrotask(finish)
+    const timer = setTimeout(finish, seconds * 1000)
     const subscription = feed.subscribe(
       {
         ...{ workspaceId, environment },
-        send: (events) => {
-          const visible = events.filter(isVisible)
-          position = events.at(-1)?.position ?? position
-          if (visible.length > 0) finish(visible.map(eventJson), position)
+        send: (sent) => {
+          const visible = sent.filter(isVisible).map(eventJson)
+          position = sent.at(-1)?.position ?? position
+          events.push(...visible)
+          if (visible.length > 0) finishSoon()
           return true
         },
         heartbeat: (reached) => {
           position = reached
-          if (after === null) finish([], reached)
+          if (after === null) finishSoon()
         },
-        reset: (reached) => finish([resetEvent], reached),
+        reset: (reached) => {
+          position = reached
+          events.push(resetEvent)
+          finishSoon()
+        },
         end: (fault) => {
-          clearTimeout(timer)
-          if (fault === undefined) finish([], position)
+          stop()
+          if (fault === undefined) finish()
           else reject(fault)
         },
       },
       after,
     )
-    request.once('close', () => {
-      clearTimeout(timer)
-      subscription.end()
-    })
+    request.once('close', stop)
   })
 }

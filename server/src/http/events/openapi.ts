@@ -25,7 +25,15 @@ function readEventsOperation(): object {
       type: 'object',
       required: ['events', 'position'],
       properties: {
-        events: { type: 'array', items: reference('Event') },
+        events: {
+          type: 'array',
+          items: {
+            anyOf: [
+              reference('Event'),
+              { type: 'object', required: ['type'], properties: { type: { const: 'reset' } } },
+            ],
+          },
+        },
         position: { type: 'string', description: 'All events up to here were returned. Send it as `after`.' },
       },
     },
@@ -39,7 +47,7 @@ function readEventsOperation(): object {
   return {
     operationId: 'readEvents',
     tags: ['Renderer'],
-    summary: 'Be told at once when tokens change their meaning',
+    summary: 'Stream changes that affect tokens',
     description:
       'A stream of Server-Sent Events, or with `wait` a long poll. Events concern the environment of the API token. At least once a second, `heartbeat` says that the stream is complete up to its position; `reset` says that events may be missing, so that clients must drop what they have cached. Without a position, the stream begins with the next event. Requires the scope `introspect` or, for all events including `user_group.created`, `admin`. Not available on Citus.',
     parameters: [

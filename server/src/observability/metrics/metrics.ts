@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
+import { addFeedMetrics, type WatchedFeed } from './feed-metrics.ts'
 import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
@@ -52,6 +53,10 @@ export class Metrics {
       read: () => 1,
       aggregator: 'first',
     })
+  }
+
+  watchFeed(feed: WatchedFeed): void {
+    addFeedMetrics(this.#registry, feed)
   }
 
   /** Sets the number of encrypted tokens by secret key id. */

@@ -90,23 +90,21 @@ export class AuditLog implements AuditStore {
     this.#retry = retry
   }
 
-  list(query: ListAuditEvents): Promise<AuditEvent[]> {
+  async list(query: ListAuditEvents): Promise<AuditEvent[]> {
     const { workspaceId, environment, teamId, since, beforeEventId, limit } = query
     const values = [workspaceId, environment, firstEventId(since), beforeEventId, limit]
-    return this.#retry.run(async () => {
-      if (teamId === undefined)
-        return (await this.#primary.query(selectAuditEvents, values)).map(auditEventOf)
-      const rows = await this.#primary.query(selectAuditEventsOfUserGroup, [...values, teamId])
-      return newestOf([...rows, ...(await this.#creation(query, teamId))], limit).map(auditEventOf)
-    })
+    if (teamId === undefined)
+      return (await this.#retry.query(selectAuditEvents, values, null)).map(auditEventOf)
+    const rows = await this.#retry.query(selectAuditEventsOfUserGroup, [...values, teamId], null)
+    return newestOf([...rows, ...(await this.#creation(query, teamId))], limit).map(auditEventOf)
   }
 
   async #creation(query: ListAuditEvents, teamId: number): Promise<AuditRow[]> {
     const { workspaceId, environment } = query
-    const [row] = await this.#primary.query(selectCreatedAt, [workspaceId, teamId])
+    const [row] = await this.#retry.query(selectCreatedAt, [workspaceId, teamId], null)
     const range = row === undefined ? null : creationRange(query, row.created_at)
     if (range === null) return []
-    return this.#primary.query(selectCreation, [workspaceId, environment, ...range, teamId])
+    return this.#retry.query(selectCreation, [workspaceId, environment, ...range, teamId], null)
   }
 
   async prune({ before, ...change }: PruneAuditEvents): Promise<number> {

@@ -7,15 +7,18 @@ const lockTimeoutMs = 500
 const retryAfterMs = 500
 
 const lockNotAvailable = '55P03'
+/** A migration limits the time for several locks by the statement timeout. */
+const statementTimedOut = '57014'
 const deadlockDetected = '40P01'
 
 /**
- * Runs `work`, which alters tables in use, as one transaction without time limit. If a table is locked for too long, lets the requests
- * pass that wait for it, and retries.
+ * Runs `work`, which alters tables in use, as one transaction without time limit. If a table is locked for too long, reports that, lets
+ * the requests pass that wait for it, and retries.
  */
 export async function withBriefLocks(
   primary: PrimaryPool,
   work: (query: Query) => Promise<void>,
+  onLocked?: () => void,
 ): Promise<void> {
   for (;;) {
     try {
@@ -25,7 +28,9 @@ export async function withBriefLocks(
       }, 'none')
       return
     } catch (error) {
-      if (!isDeadlock(error) && !isOfState(error, lockNotAvailable)) throw error
+      if (![deadlockDetected, lockNotAvailable, statementTimedOut].some((state) => isOfState(error, state)))
+        throw error
+      onLocked?.()
     }
     await sleep(retryAfterMs)
   }

@@ -109,11 +109,12 @@ const checkIntervalMs = 200
 export async function fillBuckets(
   primary: PrimaryPool,
   report: ((progress: MigrationProgress) => void) | undefined,
+  onLocked: (() => void) | undefined,
 ): Promise<void> {
   for (const table of bucketedTables) {
     if (!(await requiresBucket(primary, table.name))) {
       await fillTable(primary, table, report)
-      await requireBucket(primary, table.name)
+      await requireBucket(primary, table.name, onLocked)
     }
     await createKey(primary, table.name, table.index, table.newKey)
   }
@@ -197,12 +198,20 @@ async function requiresBucket(primary: PrimaryPool, table: string): Promise<bool
 }
 
 /** Adds the check. It lets the contract set NOT NULL without reading the table. */
-async function requireBucket(primary: PrimaryPool, table: string): Promise<void> {
+async function requireBucket(
+  primary: PrimaryPool,
+  table: string,
+  onLocked: (() => void) | undefined,
+): Promise<void> {
   const name = nameOfCheck(table)
-  await withBriefLocks(primary, async (query) => {
-    await query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
-    await query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (bucket IS NOT NULL) NOT VALID`)
-  })
+  await withBriefLocks(
+    primary,
+    async (query) => {
+      await query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
+      await query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (bucket IS NOT NULL) NOT VALID`)
+    },
+    onLocked,
+  )
   await queryInTransaction(primary, `ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`)
 }
 

@@ -80,12 +80,8 @@ export async function distributeNew(query: Query): Promise<void> {
  * but Citus 13.2 then loses writes: a transaction that waits for that moment deletes from the table that Citus no longer uses.
  */
 export async function distributeLive(primary: PrimaryPool): Promise<void> {
-  const rows = await primary.query<{ name: string }>(
-    'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
-  )
-  const done = new Set(rows.map(({ name }) => name))
-  const rest = [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
-  for (const table of rest) await primary.queryUnlimited(distributeTableStatement(table))
+  for (const table of await findUndistributed(primary.query))
+    await primary.queryUnlimited(distributeTableStatement(table))
   for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
   // Citus leaves the rows of a table that it distributes on the coordinator's disk, out of sight.
   for (const table of [...referenceTables, ...distributedTables])
@@ -95,13 +91,30 @@ export async function distributeLive(primary: PrimaryPool): Promise<void> {
     )
 }
 
-export function distributeTableStatement(
-  table: (typeof referenceTables | typeof distributedTables)[number],
-): string {
-  if (isReference(table)) return `SELECT create_reference_table('${table}')`
-  const place = table === firstTable ? '' : `, colocate_with => '${firstTable}'`
-  return `SELECT create_distributed_table('${table}', 'bucket'${place})`
+/** Returns the tables that are on the coordinator only, in the order in which they must be distributed. */
+export async function findUndistributed(query: Query): Promise<DistributedTable[]> {
+  const rows = await query<{ name: string }>(
+    'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
+  )
+  const done = new Set(rows.map(({ name }) => name))
+  return [...referenceTables, ...distributedTables].filter((table) => !done.has(table))
 }
+
+type DistributedTable = (typeof referenceTables | typeof distributedTables)[number]
+
+function distributeTableStatement(table: DistributedTable): string {
+  if (isReference(table)) return `SELECT create_reference_table('${table}')`
+  const place = table === firstTable ? `shard_count => (${shardCount})` : `colocate_with => '${firstTable}'`
+  return `SELECT create_distributed_table('${table}', 'bucket', ${place})`
+}
+
+/**
+ * The number of shards, unless an operator has set it. Requests share a statement only within a shard, so that the 32 of Citus
+ * would make them slower. Each node needs a shard.
+ */
+const shardCount = `
+  SELECT CASE source WHEN 'default' THEN greatest(8, (SELECT count(*)::int FROM pg_dist_node WHERE shouldhaveshards)) ELSE setting::int END
+  FROM pg_settings WHERE name = 'citus.shard_count'`
 
 const [firstTable] = distributedTables
 
@@ -109,7 +122,7 @@ function isReference(table: string): table is (typeof referenceTables)[number] {
   return (referenceTables as readonly string[]).includes(table)
 }
 
-export function distributeFunctionStatement(name: string): string {
+function distributeFunctionStatement(name: string): string {
   return (
     `SELECT create_distributed_function(oid::regprocedure, '_bucket', colocate_with => '${firstTable}') FROM pg_proc ` +
     `WHERE proname = '${name}' AND pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${firstTable}'::regclass)`

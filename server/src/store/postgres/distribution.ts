@@ -8,6 +8,9 @@ import type { PrimaryPool, Query } from './primary-pool.ts'
 /** Number of connections that maintenance takes at once. */
 const maxAtOnce = 4
 
+/** Stands for the nodes of a statement for all shards. */
+const allNodes = -1
+
 /** Feature not supported, and an internal error: a plan without the values of its parameters. */
 const refusals = new Set(['0A000', 'XX000'])
 const undefinedTable = '42P01'
@@ -88,11 +91,12 @@ export class Distribution {
   }
 
   /**
-   * Runs a statement for a bucket.
-   * @throws PostgresFailure at once if the bucket's node is down
+   * Runs a statement for a bucket, or for all shards if the bucket is null.
+   * @throws PostgresFailure at once if the node is down; for all shards, if such statements have failed for as long
    */
-  onNodeOf<T>(bucket: number, statement: () => Promise<T>): Promise<T> {
-    const node = this.#places?.[bucket]?.node ?? null
+  onNodeOf<T>(bucket: number | null, statement: () => Promise<T>): Promise<T> {
+    if (this.#places === null) return statement()
+    const node = bucket === null ? allNodes : (this.#places[bucket]?.node ?? null)
     return node === null ? statement() : this.#health.run(node, statement)
   }
 

@@ -1,17 +1,22 @@
 import { error, warning, type Finding } from '../doctor.ts'
-import { isContract, readMigrations } from '../migrations.ts'
 import {
   canDistribute,
   distributedFunctions,
   distributedTables,
-  distributeFunctionStatement,
-  distributeTableStatement,
+  findUndistributed,
   hasCitus,
   referenceTables,
 } from './citus.ts'
 import type { DatabaseCheck } from './doctor-check.ts'
-import { hasOtherNodes, onEveryNode, runOnOtherNodes } from './doctor-nodes.ts'
-import { readApplied } from './migrate.ts'
+import {
+  hasOtherNodes,
+  onEveryNode,
+  onNode,
+  runOnOtherNodes,
+  runThere,
+  type NodeRows,
+} from './doctor-nodes.ts'
+import { isContracted } from './migrate.ts'
 import type { Query } from './primary-pool.ts'
 
 /** Checks of a Citus cluster. */
@@ -60,21 +65,54 @@ async function findNodeProblems(query: Query): Promise<Finding[]> {
       ),
     )
   }
-  return findings
+  const settings = await onEveryNode<ReplicationSettings>(
+    query,
+    "SELECT current_setting('wal_level') AS wal_level, current_setting('output_plugin_libraries', true) AS plugins",
+  )
+  return [...findings, ...findMoveProblems(settings)]
+}
+
+interface ReplicationSettings {
+  readonly wal_level: string
+  /** Output plugins that the server may load; null before PostgreSQL 15.20. */
+  readonly plugins: string | null
+}
+
+/** Citus moves shards by logical replication. */
+export function findMoveProblems(nodes: readonly NodeRows<ReplicationSettings>[]): Finding[] {
+  return nodes.flatMap(({ node, rows: [settings] }) => {
+    const plugins = settings?.plugins?.split(',').map((name) => name.trim())
+    const wanted = [
+      ...(settings?.wal_level === 'logical' ? [] : ["wal_level = 'logical'"]),
+      ...(plugins === undefined || plugins.includes('citus')
+        ? []
+        : ['output_plugin_libraries = pgoutput, test_decoding, citus']),
+    ]
+    return wanted.map((setting) =>
+      warning(
+        `Citus cannot move shards${onNode(node)}, because ${setting.split(' ')[0]} has another value.`,
+        `${runThere(node, `ALTER SYSTEM SET ${setting}`)} Then restart PostgreSQL there.`,
+      ),
+    )
+  })
 }
 
 interface Partition {
   readonly name: string
-  /** `h` for a distributed table, `n` for a reference table or one that is local to the coordinator. */
+  /** `h` for a distributed table, `n` for others. */
   readonly method: string
+  /** `t` for a reference table. */
+  readonly replication: string
   readonly colocation: number
 }
+
+const waits = 'Statements wait while it copies their tables.'
 
 async function findDistributionProblems(query: Query): Promise<Finding[] | null> {
   const partitions = new Map(
     (
       await query<Partition>(
-        `SELECT relname AS name, partmethod::text AS method, colocationid::integer AS colocation
+        `SELECT relname AS name, partmethod::text AS method, repmodel::text AS replication, colocationid::integer AS colocation
          FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid WHERE pg_table_is_visible(pg_class.oid)`,
       )
     ).map((partition) => [partition.name, partition]),
@@ -86,43 +124,42 @@ async function findDistributionProblems(query: Query): Promise<Finding[] | null>
       warning(
         'The database is a Citus cluster, but the tables are on the coordinator only.',
         (await isContracted(query))
-          ? 'Run `ugs migrate`.'
+          ? `Run \`ugs migrate --citus on\`. ${waits}`
           : 'Run `ugs migrate --contract` once no process of the previous release uses the store.',
       ),
     ]
   }
   const [first] = distributedTables
-  const colocation = partitions.get(first)?.colocation
-  const misplaced = distributedTables.filter((table) => {
-    const partition = partitions.get(table)
-    return partition?.method !== 'h' || partition.colocation !== colocation
-  })
+  const place = partitions.get(first)
+  const misplaced = [
+    ...distributedTables.filter((table) => {
+      const partition = partitions.get(table)
+      if (partition === undefined || place === undefined) return false
+      return partition.method !== 'h' || partition.colocation !== place.colocation
+    }),
+    ...referenceTables.filter((table) => (partitions.get(table)?.replication ?? 't') !== 't'),
+  ]
+  const local = [...(await findUndistributed(query)), ...(await findLocalFunctions(query))]
   return [
     ...misplaced.map((table) =>
-      partitions.has(table)
-        ? error(
-            `The table ${table} is not distributed like ${first}.`,
-            onCoordinator(`SELECT undistribute_table('${table}'); ${distributeTableStatement(table)}`),
-          )
-        : error(`The table ${table} is not distributed.`, onCoordinator(distributeTableStatement(table))),
-    ),
-    ...referenceTables
-      .filter((table) => !partitions.has(table))
-      .map((table) =>
-        error(`The table ${table} is not a reference table.`, onCoordinator(distributeTableStatement(table))),
+      error(
+        `The table ${table} is not distributed as the others are.`,
+        `${onCoordinator(`SELECT undistribute_table('${table}', cascade_via_foreign_keys => true)`)} Then run \`ugs migrate --citus on\`.`,
       ),
-    ...(await findLocalFunctions(query)),
+    ),
+    ...(local.length === 0
+      ? []
+      : [
+          error(
+            `The distribution was interrupted: ${local.join(', ')} ${local.length === 1 ? 'is' : 'are'} on the coordinator only.`,
+            `Run \`ugs migrate --citus on\` again. ${waits}`,
+          ),
+        ]),
   ]
 }
 
-async function isContracted(query: Query): Promise<boolean> {
-  const versions = (await readApplied(query)).map(({ version }) => version)
-  return readMigrations('postgres').every(
-    (migration) => !isContract(migration) || versions.includes(migration.version),
-  )
-}
-
-async function findLocalFunctions(query: Query): Promise<Finding[]> {
+/** Returns the functions whose calls are commits on several nodes, because they are not distributed. */
+async function findLocalFunctions(query: Query): Promise<string[]> {
   const functions = await query<{ name: string }>(
     `SELECT proname AS name FROM pg_proc
      WHERE proname = ANY ($1) AND pg_function_is_visible(oid) AND oid NOT IN (
@@ -130,12 +167,7 @@ async function findLocalFunctions(query: Query): Promise<Finding[]> {
      ) ORDER BY proname`,
     [distributedFunctions],
   )
-  return functions.map(({ name }) =>
-    error(
-      `The function ${name} is not distributed, so its calls are commits on several nodes.`,
-      onCoordinator(distributeFunctionStatement(name)),
-    ),
-  )
+  return functions.map(({ name }) => name)
 }
 
 interface Placement {

@@ -20,6 +20,7 @@ import {
   type Examined,
   type PostgresExaminationOptions,
 } from './doctor-check.ts'
+import { findMissingIndexes } from './doctor-indexes.ts'
 import { clusterChecks } from './doctor-cluster.ts'
 import { serverChecks } from './doctor-server.ts'
 import { checkServer, isBeingFilled, readApplied } from './migrate.ts'
@@ -83,7 +84,7 @@ async function findingOfFailure({ query }: Examined, failure: unknown): Promise<
 const storeChecks: readonly DatabaseCheck[] = [
   { name: 'schema', needs: ['connection'], run: ({ query }) => findSchema(query) },
   { name: 'rights', needs: ['connection'], run: ({ query }) => findMissingRights(query) },
-  { name: 'indexes', needs: ['schema'], run: ({ query }) => findInvalidIndexes(query) },
+  { name: 'indexes', needs: ['schema'], run: ({ query }) => findIndexProblems(query) },
   { name: 'ids', needs: ['schema', 'rights'], run: ({ query }) => findIdProblems(query) },
 ]
 
@@ -168,18 +169,21 @@ async function findMissingRights(query: Query): Promise<Finding[]> {
 }
 
 /** Interrupted `CREATE INDEX CONCURRENTLY` leaves an index that costs writes and serves no read. */
-async function findInvalidIndexes(query: Query): Promise<Finding[]> {
+async function findIndexProblems(query: Query): Promise<Finding[]> {
   const indexes = await query<{ name: string }>(
     `SELECT indexrelid::regclass::text AS name FROM pg_index
      WHERE NOT indisvalid AND indrelid IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
     [tables.map(({ name }) => name)],
   )
-  return indexes.map(({ name }) =>
-    error(
-      `The index ${name} is not valid.`,
-      `Run as the owner of the tables: \`REINDEX INDEX CONCURRENTLY ${name}\`.`,
+  return [
+    ...indexes.map(({ name }) =>
+      error(
+        `The index ${name} is not valid.`,
+        `Run as the owner of the tables: \`REINDEX INDEX CONCURRENTLY ${name}\`.`,
+      ),
     ),
-  )
+    ...(await findMissingIndexes(query)),
+  ]
 }
 
 /** Maximum number of workspaces whose ids are compared with the sequence. */

@@ -30,7 +30,7 @@ export class EncryptedTokens implements EncryptedTokenStore {
 
   async list({ cursor, limit }: ListEncryptedTokens): Promise<EncryptedTokenPage> {
     const statement = selectEncryptedTokens(cursor, (index) => `$${index + 1}`)
-    const rows = await this.#retry.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit])
+    const rows = await this.#retry.query<EncryptedTokenRow>(statement, [...(cursor.after ?? []), limit], null)
     return encryptedTokenPage(cursor.table, rows, limit)
   }
 
@@ -39,16 +39,20 @@ export class EncryptedTokens implements EncryptedTokenStore {
     for (const [table, ofTable] of byTable(tokens)) {
       const located = ofTable.map((token) => ({ ...token, bucket: ownerBucket(token.replaced) }))
       const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
-        this.#retry.query(updateOf(table), [
+        this.#retry.query(
+          updateOf(table),
+          [
+            shardBucket,
+            ofShard.map((token) => token.bucket),
+            ...(ofShard[0]?.replaced.rowKey ?? []).map((_, i) =>
+              ofShard.map((token) => token.replaced.rowKey[i]),
+            ),
+            ofShard.map((token) => token.replaced.token.sealed),
+            ofShard.map(({ token }) => token.keyId),
+            ofShard.map(({ token }) => token.sealed),
+          ],
           shardBucket,
-          ofShard.map((token) => token.bucket),
-          ...(ofShard[0]?.replaced.rowKey ?? []).map((_, i) =>
-            ofShard.map((token) => token.replaced.rowKey[i]),
-          ),
-          ofShard.map((token) => token.replaced.token.sealed),
-          ofShard.map(({ token }) => token.keyId),
-          ofShard.map(({ token }) => token.sealed),
-        ]),
+        ),
       )
       count += replaced.flat().length
     }

@@ -10,7 +10,10 @@ interface PositionRow {
   readonly position: EventPosition
 }
 
-/** A position: the store, the timeline, a transaction id, and the number of an event or 0. All earlier events are readable. */
+/**
+ * A position: the store, the timeline, a transaction id, and the number of an event or 0. Only positions of events last: after a
+ * crash, PostgreSQL assigns the ids of transactions that wrote nothing again.
+ */
 const positionOf = (timeline: string, transactionId: string, number: string) =>
   `concat((SELECT store_id FROM event_log), '-', ${timeline}, '.', ${transactionId}, '.', ${number})`
 
@@ -21,19 +24,31 @@ const firstUnassigned = 'pg_snapshot_xmax(pg_current_snapshot())'
 
 const selectHead: Statement<PositionRow> = prepared(
   'event_select_head',
-  `SELECT ${positionOf('current_timeline()', oldestRunning, '0')} AS position`,
+  `SELECT ${positionOf('current_timeline()', 'last.transaction_id', 'last.number')} AS position
+   FROM (
+     (SELECT timeline, transaction_id, number FROM event WHERE transaction_id < ${oldestRunning}
+      ORDER BY timeline DESC, transaction_id DESC, number DESC LIMIT 1)
+     UNION ALL
+     SELECT timeline, transaction_id, number FROM event_log
+   ) AS last
+   ORDER BY last.timeline DESC, last.transaction_id DESC, last.number DESC LIMIT 1`,
 )
 
-/** One statement, so that all parts have the same snapshot. Without events, the only row is the head. */
+/** One statement, so that all parts have the same snapshot. Without events, there is one row. */
 const select: Statement<
-  PositionRow & { [Column in keyof EventRow]: EventRow[Column] | null } & {
+  { [Column in keyof EventRow]: EventRow[Column] | null } & {
+    readonly position: EventPosition
+    readonly head_position: EventPosition
     readonly next_position: EventPosition
+    readonly timeline: number
     readonly is_lost: boolean
   }
 > = prepared(
   'event_select',
-  `SELECT ${positionOf('coalesce(event.timeline, head.timeline)', 'coalesce(event.transaction_id, head.transaction_id)', 'coalesce(event.number, 0)')} AS position,
+  `SELECT ${positionOf('event.timeline', 'event.transaction_id', 'event.number')} AS position,
+          ${positionOf('head.timeline', 'head.transaction_id', '0')} AS head_position,
           ${positionOf('head.timeline', firstUnassigned, '0')} AS next_position,
+          head.timeline,
           (start.timeline, start.transaction_id, start.number) < (SELECT timeline, transaction_id, number FROM event_log)
             OR (start.timeline, start.transaction_id) > (head.timeline, head.transaction_id)
             OR $1 <> (SELECT store_id FROM event_log) AS is_lost,
@@ -52,8 +67,9 @@ const deleteBatch: Statement<unknown> = prepared(
   'event_delete',
   `WITH deleted AS (
      DELETE FROM event WHERE (timeline, transaction_id, number) IN (
-       SELECT timeline, transaction_id, number FROM event WHERE event_id < $1
-       ORDER BY timeline, transaction_id, number LIMIT $2
+       SELECT timeline, transaction_id, number
+       FROM (SELECT * FROM event ORDER BY timeline, transaction_id, number LIMIT $2) AS oldest
+       WHERE event_id < $1 AND transaction_id < ${oldestRunning}
      )
      RETURNING timeline, transaction_id, number
    ), newest AS (
@@ -66,6 +82,22 @@ const deleteBatch: Statement<unknown> = prepared(
    SELECT 1 FROM deleted`,
 )
 
+/**
+ * After `pg_upgrade` or a restored dump, events can be of timelines or transactions that this server has not reached. A reader would
+ * wait for them, or skip the next ones.
+ */
+const removeForeign: Statement<unknown> = prepared(
+  'event_remove_foreign',
+  `WITH renewed AS (
+     UPDATE event_log
+     SET store_id = left(gen_random_uuid()::text, 8), timeline = 0, transaction_id = '0', number = 0
+     WHERE (timeline, transaction_id) > (current_timeline(), ${firstUnassigned})
+       OR EXISTS (SELECT 1 FROM event WHERE (timeline, transaction_id) >= (current_timeline(), ${firstUnassigned}))
+     RETURNING 1
+   )
+   DELETE FROM event WHERE EXISTS (SELECT 1 FROM renewed)`,
+)
+
 /** The events, in order of transactions. The statements of the changes append them. */
 export class Events implements EventStore {
   readonly #retry: Retry
@@ -74,6 +106,11 @@ export class Events implements EventStore {
   constructor(retry: Retry, distribution: Distribution) {
     this.#retry = retry
     this.#distribution = distribution
+  }
+
+  /** Removes the events of another server from a database that was moved here. Call it when the store is opened. */
+  async removeForeign(): Promise<void> {
+    await this.#retry.change(removeForeign, [])
   }
 
   async head(): Promise<EventPosition> {
@@ -94,7 +131,15 @@ export class Events implements EventStore {
     const events = rows.flatMap(({ position, ...row }) =>
       row.event_id === null ? [] : [{ ...eventOf(row as EventRow), position }],
     )
-    return { events, position: rows.at(-1)?.position ?? after, nextPosition: first.next_position }
+    const last = events.at(-1)?.position ?? after
+    const isLastPage = events.length < limit
+    return {
+      events,
+      position: isLastPage ? last.replace(/-\d+/, `-${first.timeline}`) : last,
+      readUpTo: isLastPage ? first.head_position : last,
+      nextPosition: first.next_position,
+      isContinuous: Number(timeline) === first.timeline,
+    }
   }
 
   async deleteOlderThan(before: number): Promise<number> {

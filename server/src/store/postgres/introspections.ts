@@ -14,7 +14,7 @@ export class Introspections implements IntrospectionStore {
   }
 
   async record(introspections: readonly Introspection[]): Promise<void> {
-    await this.#distribution.forEachShard(introspections, (_, ofShard) =>
+    await this.#distribution.forEachShard(introspections, (shardBucket, ofShard) =>
       // Each user group once and in a fixed order, so that two processes never deadlock.
       this.#retry.query(
         `INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at)
@@ -31,6 +31,7 @@ export class Introspections implements IntrospectionStore {
           ofShard.map(({ teamId }) => teamId),
           ofShard.map(({ introspectedAt }) => introspectedAt),
         ],
+        shardBucket,
       ),
     )
   }
@@ -39,6 +40,7 @@ export class Introspections implements IntrospectionStore {
     const [row] = await this.#retry.query<{ introspected_at: number }>(
       'SELECT introspected_at FROM last_introspection WHERE workspace_id = $1 AND bucket = $2 AND team_id = $3',
       [workspaceId, bucket, teamId],
+      bucket,
     )
     return row?.introspected_at ?? null
   }

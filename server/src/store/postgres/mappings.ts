@@ -12,11 +12,11 @@ import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt } from './retry.ts'
-import type { Located, ScopedCoalescers } from './scoped-coalescer.ts'
+import type { Bucketed, ScopedCoalescers } from './scoped-coalescer.ts'
 import { resolveEntry, type EntryRow, type TokenRow } from './user-group-sql.ts'
 
 /** Schemas and data sources are in no bucket, so all mappings have the same one here. */
-interface MappingToResolve extends Located {
+interface MappingToResolve extends Bucketed {
   readonly mapping: JsonText
 }
 

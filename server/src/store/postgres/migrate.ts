@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   checkKnown,
-  isContract,
   pendingMigrations,
   readMigrations,
   type AppliedMigration,
@@ -13,7 +12,7 @@ import { StoreError } from '../store-error.ts'
 import { tables, uncopiedTables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
-import { canDistribute, distributeLive, distributeNew } from './citus.ts'
+import { canDistribute, distributeLive, distributeNew, findUndistributed } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
@@ -29,6 +28,10 @@ export interface MigrationOptions {
   readonly migrate: MigrateMode
   readonly distribute: DistributeMode
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
+  /** Called each time that a step gives up waiting for the lock of a table, before it retries. */
+  readonly onLocked?: (() => void) | undefined
+  /** Called if the database is a Citus cluster and tables are left that only the mode `required` distributes. */
+  readonly onUndistributed?: (() => void) | undefined
 }
 
 /** Version of the migration that needs a bucket in every row of a user group. */
@@ -47,10 +50,12 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
   const { migrate: mode, distribute: distributeMode } = options
   const migrations = readMigrations('postgres')
   const isUpToDate = pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0
-  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
-  if (isUpToDate && !mayDistribute) return
   try {
-    while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)
+    if (!isUpToDate || distributeMode === 'required')
+      while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)
+    if (options.onUndistributed !== undefined && (await canDistribute(primary.query, false))) {
+      if ((await findUndistributed(primary.query)).length > 0) options.onUndistributed()
+    }
   } catch (error) {
     if (!(error instanceof PostgresFailure)) throw error
     if (error.code === '42P07') {
@@ -74,9 +79,8 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
 function migrateLocked(
   primary: PrimaryPool,
   migrations: readonly Migration[],
-  { migrate: mode, distribute: distributeMode, onMigration: report }: MigrationOptions,
+  { migrate: mode, distribute: distributeMode, onMigration: report, onLocked }: MigrationOptions,
 ): Promise<boolean> {
-  const mayDistribute = distributeMode === 'existing' || distributeMode === 'required'
   // Migrating a large table takes long.
   return primary.transaction(async (query) => {
     const [lock] = await query<{ taken: boolean }>(
@@ -93,18 +97,18 @@ function migrateLocked(
       await dropLegacyTokens(query)
     } else {
       for (const migration of pending) {
-        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report)
-        await withBriefLocks(primary, (step) => apply(step, migration))
+        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report, onLocked)
+        await withBriefLocks(primary, (step) => apply(step, migration), onLocked)
       }
     }
-    if (distributeMode === 'never' || (!isNew && !mayDistribute)) return true
     const mustDistribute = distributeMode === 'required'
-    const obstacle = isNew ? null : await obstacleToDistribution(query, pending)
-    if (obstacle !== null && mustDistribute) throw new StoreError(obstacle)
-    if (obstacle !== null || !(await canDistribute(query, mustDistribute))) return true
+    if (distributeMode === 'never' || (!isNew && !mustDistribute)) return true
+    const obstacle = isNew ? null : await obstacleToDistribution(query)
+    if (obstacle !== null) throw new StoreError(obstacle)
+    if (!(await canDistribute(query, mustDistribute))) return true
     if (isNew) await distributeNew(query)
     else {
-      await withBriefLocks(primary, dropLegacyTriggers)
+      await withBriefLocks(primary, dropLegacyTriggers, onLocked)
       await distributeLive(primary)
     }
     return true
@@ -122,16 +126,21 @@ async function dropLegacyTriggers(query: Query): Promise<void> {
   await query('DROP FUNCTION IF EXISTS note_legacy_token() CASCADE')
 }
 
+/** Time after which every process has noticed a contract, in milliseconds. */
+export const contractNoticedMs = 60_000
+
 /** Returns the reason if a key of the tables lacks the bucket, or processes may still issue tokens without a locator. */
-async function obstacleToDistribution(
-  query: Query,
-  justApplied: readonly Migration[],
-): Promise<string | null> {
+async function obstacleToDistribution(query: Query): Promise<string | null> {
   if (!(await isContracted(query))) {
     return 'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`'
   }
-  return justApplied.some(isContract)
-    ? 'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate` again'
+  // A new store never had such tokens.
+  if (!(await hasTable(query, 'legacy_token'))) return null
+  const [contract] = await query<{ applied_at: number }>(
+    "SELECT max(applied_at) AS applied_at FROM schema_migration WHERE name LIKE 'contract-%'",
+  )
+  return Date.now() < (contract?.applied_at ?? 0) + contractNoticedMs
+    ? 'the tables can be distributed once every process has noticed the contract: run `ugs migrate --citus on` again in a minute'
     : null
 }
 

@@ -11,7 +11,7 @@ export class PostgresFailure extends Error {
   readonly isTransient: boolean
   /** True if an immediate retry makes sense: the failure took no long wait and needs no repair. */
   readonly isRetryable: boolean
-  /** True if the statement may have taken effect: the connection broke before the response. */
+  /** True if the statement may have taken effect: the connection broke before the response, or Citus lost a node. */
   readonly isAmbiguous: boolean
   /** True if the content of the statement or a locked row caused the failure, so that another statement may succeed. */
   readonly isOfStatement: boolean
@@ -27,10 +27,10 @@ export class PostgresFailure extends Error {
     this.code = code
     this.isTransient =
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
-    this.isRetryable = this.isTransient && code !== lockNotAvailable && code !== diskFull && code !== nodeDown
+    this.isRetryable = this.isTransient && !needsRepair.has(code)
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
-    this.isAmbiguous = phase === 'querying' && !isRefusal
-    this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || waitedTooLong.has(code))
+    this.isAmbiguous = phase === 'querying' && (!isRefusal || stateClass === internalError)
+    this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || statesOfOneItem.has(code))
     this.closesConnection =
       (!isRefusal && !isConnectionUsable) || code === readOnly || code === cachedPlanChanged
   }
@@ -43,8 +43,15 @@ const statementTimedOut = '57014'
 export const timedOut = 'ETIMEDOUT'
 /** Code of a statement that was not sent, because its node does not respond. */
 export const nodeDown = 'NODE_DOWN'
-/** Lock time-out and statement time-out. */
-const waitedTooLong = new Set([lockNotAvailable, statementTimedOut])
+export const uniqueViolation = '23505'
+/** All ids of a sequence are used. */
+const idsExhausted = '2200H'
+/** Failures that an immediate retry repeats, or that already took a long wait. */
+const needsRepair = new Set([lockNotAvailable, diskFull, nodeDown, idsExhausted])
+/** Transient failures that one item of a statement may cause: lock time-out, statement time-out, and an id that is taken. */
+const statesOfOneItem = new Set([lockNotAvailable, statementTimedOut, uniqueViolation])
+/** Class of internal errors. Citus reports one if it loses a node during a commit, which may have taken effect. */
+const internalError = 'XX'
 /** SQLSTATE of a write to a standby or a demoted primary. */
 export const readOnly = '25006'
 /** A table was altered under a prepared statement. */
@@ -54,12 +61,13 @@ const cachedPlanChanged = '0A000'
  * Connection exception, transaction rollback (deadlock, serialization), insufficient resources, operator intervention,
  * system error, internal error.
  */
-const transientClasses = new Set(['08', '40', '53', '57', '58', 'XX'])
+const transientClasses = new Set(['08', '40', '53', '57', '58', internalError])
 const transientStates = new Set([
   lockNotAvailable,
   readOnly,
   cachedPlanChanged,
-  '23505', // unique violation: a retried creation met its own first attempt, whose commit is ambiguous
+  idsExhausted,
+  uniqueViolation, // a retried creation met its own first attempt, whose commit is ambiguous
   '25P03', // idle in transaction session timeout
   '26000', // invalid SQL statement name, behind PgBouncer
   '42P05', // duplicate prepared statement, behind PgBouncer
@@ -98,7 +106,8 @@ export function isPermanent(code: string): boolean {
 
 /** Returns the problem and the remedy of a database that cannot be opened. */
 export function remediationFor(code: string): string {
-  if (code === readOnly) return 'no host accepts writes; add the primary to the hosts of the URL'
+  if (code === readOnly)
+    return 'no host accepts writes; add the primary to the hosts of the URL, or set default_transaction_read_only to off on it'
   if (code.startsWith('28'))
     return 'the role or its password is refused; check the user and the password in the URL'
   if (code === '3D000') return 'the database does not exist; create it, or use another one in the URL'
@@ -114,8 +123,11 @@ export function remediationFor(code: string): string {
     return "the server's certificate cannot be verified; set sslrootcert to the certificate of its authority, and use the host name in the certificate"
   }
   if (code === diskFull) return "the server's disk is full; free some space there"
+  if (code === idsExhausted) return 'the ids of a table are used up; run `ugs doctor`'
   if (code === '42P01') return 'a table is missing; run `ugs doctor`'
   if (/^(53|57)/.test(code)) return 'the server accepts no connections at the moment; retry later'
+  if (/^(?!08)[\dX]\w{4}$/.test(code))
+    return 'the server refused a statement of the service; run `ugs doctor`'
   return 'the server cannot be reached; check that it runs, and the hosts and ports in the URL'
 }
 

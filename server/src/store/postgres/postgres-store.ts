@@ -14,6 +14,7 @@ import { Introspections } from './introspections.ts'
 import {
   checkRights,
   checkServer,
+  contractNoticedMs,
   hasTable,
   isBeingFilled,
   isContracted,
@@ -117,6 +118,9 @@ function authorityOf({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
+/** Interval of looking for a changed distribution and an applied contract, in milliseconds. */
+const refreshMs = contractNoticedMs / 2
+
 /** Returns a store that uses these connections. */
 export async function storeOver(
   primary: PrimaryPool,
@@ -124,7 +128,7 @@ export async function storeOver(
 ): Promise<Store> {
   const distribution = new Distribution(primary, deadlineMs)
   await distribution.detect()
-  const retry = new Retry(primary, deadlineMs, (code) => distribution.noticeFailure(code))
+  const retry = new Retry(primary, deadlineMs, distribution)
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
   const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
@@ -133,8 +137,17 @@ export async function storeOver(
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
   const workspaces = new Workspaces(primary, retry)
+  const events = new Events(retry, distribution)
+  await events.removeForeign()
+  let issuesLocators = await isContracted(primary.query)
+  const refresh = async () => {
+    await distribution.detect()
+    issuesLocators ||= await isContracted(primary.query)
+  }
+  // A failure leaves it to the next time.
+  const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshMs).unref()
   return {
-    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens }),
+    userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: new UserGroupSearch(retry),
     userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),
@@ -145,13 +158,16 @@ export async function storeOver(
     secretKeys: new SecretKeys(primary, retry, distribution),
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
-    events: new Events(retry, distribution),
+    events,
     webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
     webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
     locatorKey: locatorKey.key,
-    issuesLocators: await isContracted(primary.query),
+    get issuesLocators() {
+      return issuesLocators
+    },
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
+      clearInterval(refreshing)
       await retry.idle()
       await primary.close()
     },

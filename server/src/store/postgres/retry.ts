@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
+import type { Distribution } from './distribution.ts'
 import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 
 const firstPauseMs = 20
@@ -53,20 +54,32 @@ export class Attempt {
 export class Retry {
   readonly #primary: PrimaryPool
   readonly #deadlineMs: number
-  readonly #noticeFailure: ((code: string) => Promise<boolean>) | undefined
+  readonly #distribution: Distribution | undefined
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  /** @param noticeFailure returns whether to retry after an error code that is final otherwise. Its own failures are ignored */
-  constructor(primary: PrimaryPool, deadlineMs: number, noticeFailure?: (code: string) => Promise<boolean>) {
+  constructor(primary: PrimaryPool, deadlineMs: number, distribution?: Distribution) {
     this.#primary = primary
     this.#deadlineMs = deadlineMs
-    this.#noticeFailure = noticeFailure
+    this.#distribution = distribution
   }
 
-  /** Runs one statement that only reads, or that may run twice. @throws Fault `unavailable`, no later than the deadline */
-  query<Row>(statement: Statement<Row> | string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.run(() => this.#primary.query(statement, values))
+  /**
+   * Runs one statement that only reads, or that may run twice.
+   * @param bucket of the rows of user groups, or null for all buckets. Undefined for other tables
+   * @throws Fault `unavailable`, no later than the deadline
+   */
+  query<Row>(
+    statement: Statement<Row> | string,
+    values?: readonly unknown[],
+    bucket?: number | null,
+  ): Promise<Row[]> {
+    const query = () => this.#primary.query(statement, values)
+    return this.run(() =>
+      bucket === undefined || this.#distribution === undefined
+        ? query()
+        : this.#distribution.onNodeOf(bucket, query),
+    )
   }
 
   /** Runs one statement that changes data and that may run twice. @throws Fault `unavailable`, no later than the deadline */
@@ -109,7 +122,7 @@ export class Retry {
         return await operation(attempt)
       } catch (error) {
         if (attempt.isOver || !(error instanceof PostgresFailure)) throw faultOf(error)
-        const mayRetry = await this.#noticeFailure?.(error.code).catch(() => false)
+        const mayRetry = await this.#distribution?.noticeFailure(error.code).catch(() => false)
         if (!error.isRetryable && mayRetry !== true) throw faultOf(error)
         attempt.reason = error.code
         await waitForRetry(attempt, pause, error)

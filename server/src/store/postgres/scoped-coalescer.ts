@@ -12,8 +12,8 @@ const collectingMs = 5
 /** The tenant scope of a statement and, on Citus, a bucket of its shard. */
 export type ScopeValues = readonly [workspaceId: number, environment: Environment, shardBucket: number | null]
 
-/** An item about a user group. */
-export interface Located extends TenantScope {
+/** An item about the user group of a bucket. */
+export interface Bucketed extends TenantScope {
   readonly bucket: number
 }
 
@@ -35,21 +35,21 @@ export class ScopedCoalescers {
   }
 
   /** Items with the same key share a result. */
-  reading<Item extends Located, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
+  reading<Item extends Bucketed, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
     return this.#create('share', kind)
   }
 
   /** Items with the same key run in separate statements. */
-  changing<Item extends Located, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
+  changing<Item extends Bucketed, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
     return this.#create('wait', kind)
   }
 
   /** Items with the same key run one after another, each after the previous statement has ended. */
-  serializing<Item extends Located, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
+  serializing<Item extends Bucketed, Result>(kind: Kind<Item, Result>): Coalescer<Item, Result> {
     return this.#create('serialize', kind)
   }
 
-  #create<Item extends Located, Result>(
+  #create<Item extends Bucketed, Result>(
     sameKey: 'share' | 'wait' | 'serialize',
     { run, ...kind }: Kind<Item, Result>,
   ): Coalescer<Item, Result> {

@@ -28,6 +28,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
        WHERE workspace_id = $1 AND environment = $2 AND deleted_at + 0 > $3 AND team_id > $4
        ORDER BY workspace_id, team_id LIMIT $5`,
       [workspaceId, environment, deletedAfter, afterTeamId ?? 0, limit],
+      null,
     )
     return rows.map((row) => deletedUserGroupOf({ workspaceId, environment }, row))
   }
@@ -43,6 +44,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
       `SELECT * FROM user_group_version
        WHERE workspace_id = $1 AND bucket = $2 AND team_id = $3 AND revision < $4 ORDER BY revision DESC LIMIT $5`,
       [workspaceId, bucket, teamId, beforeRevision ?? Number.MAX_SAFE_INTEGER, limit],
+      bucket,
     )
     return rows.map(versionOf)
   }
@@ -53,6 +55,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
         `SELECT bucket, workspace_id, team_id FROM deleted_user_group
          WHERE deleted_at <= $1 ORDER BY deleted_at LIMIT $2`,
         [deletedBefore, batchSize],
+        null,
       )
       await this.#distribution.forEachShard(expired, async (bucket, rows) => {
         const keys = [
@@ -61,7 +64,7 @@ export class UserGroupHistory implements UserGroupHistoryStore {
           rows.map((row) => row.team_id),
         ]
         const deleteRows = (table: string, condition = 'true', ...more: unknown[]) =>
-          this.#retry.query(deletionFrom(table, condition), [bucket, ...keys, ...more])
+          this.#retry.query(deletionFrom(table, condition), [bucket, ...keys, ...more], bucket)
         await deleteRows('user_group_version')
         await deleteRows('last_introspection')
         // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.

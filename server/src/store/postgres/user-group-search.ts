@@ -51,6 +51,7 @@ export class UserGroupSearch implements UserGroupSearchStore {
        WHERE ${isInWorkspace} AND ${inEnvironment(filter, environmentValue)} AND ${conditions.join(' AND ')}
        ORDER BY ${column} LIMIT ${values.add(limit, 'bigint')}`,
       values.list,
+      null,
     )
     const next = rows.length === limit ? rows.at(-1)?.[column] : slice.end
     return {
@@ -79,6 +80,7 @@ export class UserGroupSearch implements UserGroupSearchStore {
       const rows = await this.#retry.query<{ team_id: number }>(
         `SELECT team_id FROM (${mappedTo.map(ofEntry).join(' UNION ')}) AS entry ORDER BY team_id LIMIT ${maxRowsExamined}`,
         values.list,
+        null,
       )
       const teamIds = rows.map(({ team_id }) => team_id)
       return {
@@ -98,6 +100,7 @@ export class UserGroupSearch implements UserGroupSearchStore {
          ORDER BY ${column} LIMIT ${maxRowsExamined}
        ) AS slice ORDER BY position OFFSET ${maxRowsExamined - 1} LIMIT 1`,
       values.list,
+      null,
     )
     const end = rows[0]?.position ?? null
     return {
@@ -131,6 +134,7 @@ export class UserGroupSearch implements UserGroupSearchStore {
        ) AS slice
        GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
       [workspaceId, environment, ...(after ?? ['', '']), maxRowsExamined],
+      null,
     )
     return entryCountsOf(rows, maxRowsExamined)
   }

@@ -21,11 +21,11 @@ import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-gro
 import type { Coalescer } from './coalescer.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
-import type { Located, ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
+import type { Bucketed, ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
 import * as sql from './user-group-sql.ts'
 import type { Positioned, StampedViewRow, TokenRow } from './user-group-sql.ts'
 
-interface Written extends Located, Actor {
+interface Written extends Bucketed, Actor {
   readonly now: number
 }
 
@@ -58,8 +58,8 @@ interface StampedUserGroup extends TenantScope, UserGroupLocation {
 
 /** The coalesced statements on user groups. A result is null if there is no such row. */
 export class UserGroupStatements {
-  readonly select: Coalescer<UserGroupKey & Located, (UserGroupRow & Positioned) | null>
-  readonly selectView: Coalescer<UserGroupKey & Located, StampedViewRow | null>
+  readonly select: Coalescer<UserGroupKey & Bucketed, (UserGroupRow & Positioned) | null>
+  readonly selectView: Coalescer<UserGroupKey & Bucketed, StampedViewRow | null>
   readonly isUnchanged: Coalescer<StampedUserGroup, boolean>
   /** Finds the user group that a token's locator names. The token may be wrong: the caller compares hashes. */
   readonly selectByToken: Coalescer<ByToken, TokenRow | null>
@@ -78,12 +78,12 @@ export class UserGroupStatements {
     const { query } = primary
     this.#query = query
     this.#mappings = mappings
-    this.select = coalescers.reading<UserGroupKey & Located, (UserGroupRow & Positioned) | null>({
+    this.select = coalescers.reading<UserGroupKey & Bucketed, (UserGroupRow & Positioned) | null>({
       kind: 'read',
       keysOf: ({ providedId }) => [providedId],
       run: (scope, items) => selectUserGroups(query, scope, items),
     })
-    this.selectView = coalescers.reading<UserGroupKey & Located, StampedViewRow | null>({
+    this.selectView = coalescers.reading<UserGroupKey & Bucketed, StampedViewRow | null>({
       kind: 'view',
       keysOf: ({ providedId }) => [providedId],
       run: async (scope, items) =>
@@ -173,7 +173,7 @@ export class UserGroupStatements {
 async function selectUserGroups(
   query: Query,
   scope: ScopeValues,
-  items: readonly (Located & Pick<UserGroupKey, 'providedId'>)[],
+  items: readonly (Bucketed & Pick<UserGroupKey, 'providedId'>)[],
 ): Promise<((UserGroupRow & Positioned) | null)[]> {
   return byPosition(items, await query(sql.select, [...scope, ...keyArrays(items)]))
 }
@@ -198,7 +198,7 @@ function bucketFirst([workspaceId, environment, bucket]: ScopeValues): unknown[]
   return [bucket, workspaceId, environment]
 }
 
-function keyArrays(items: readonly (Located & Pick<UserGroupKey, 'providedId'>)[]): unknown[] {
+function keyArrays(items: readonly (Bucketed & Pick<UserGroupKey, 'providedId'>)[]): unknown[] {
   return [items.map(({ bucket }) => bucket), items.map(({ providedId }) => providedId)]
 }
 
@@ -315,7 +315,7 @@ export function entriesText(entries: readonly MappingEntry[]): string | null {
   return entries.length === 0 ? null : JSON.stringify(Object.fromEntries(entries))
 }
 
-export function located(key: UserGroupKey): UserGroupKey & Located {
+export function withBucket(key: UserGroupKey): UserGroupKey & Bucketed {
   const { workspaceId, environment, providedId } = key
   return { workspaceId, environment, providedId, bucket: bucketOf(key) }
 }

@@ -65,15 +65,19 @@ export class UserGroupTokens {
 
   async deleteExpiredRecords(now: number): Promise<number> {
     for (let total = 0; ;) {
-      const expired = await this.#retry.query(selectExpired, [now, batchSize])
+      const expired = await this.#retry.query(selectExpired, [now, batchSize], null)
       const deleted = await this.#distribution.forEachShard(expired, (shardBucket, rows) =>
-        this.#retry.query(deleteExpired, [
-          ...[now, shardBucket],
-          rows.map(({ bucket }) => bucket),
-          rows.map(({ workspace_id }) => workspace_id),
-          rows.map(({ team_id }) => team_id),
-          rows.map(({ key_hash }) => key_hash),
-        ]),
+        this.#retry.query(
+          deleteExpired,
+          [
+            ...[now, shardBucket],
+            rows.map(({ bucket }) => bucket),
+            rows.map(({ workspace_id }) => workspace_id),
+            rows.map(({ team_id }) => team_id),
+            rows.map(({ key_hash }) => key_hash),
+          ],
+          shardBucket,
+        ),
       )
       total += deleted.flat().length
       if (expired.length < batchSize) return total

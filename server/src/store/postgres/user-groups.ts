@@ -45,12 +45,14 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
+import type { Distribution } from './distribution.ts'
+import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import type { Located } from './scoped-coalescer.ts'
+import type { Bucketed } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
-import { entriesText, located, type UserGroupStatements } from './user-group-statements.ts'
+import { entriesText, withBucket, type UserGroupStatements } from './user-group-statements.ts'
 import type { UserGroupTokens } from './user-group-tokens.ts'
 
 /**
@@ -64,6 +66,7 @@ export class UserGroups implements UserGroupStore {
   readonly #statements: UserGroupStatements
   readonly #mappings: Mappings
   readonly #tokens: UserGroupTokens
+  readonly #distribution: Distribution
   readonly #teamIds: TeamIds
 
   constructor(
@@ -73,6 +76,7 @@ export class UserGroups implements UserGroupStore {
       readonly statements: UserGroupStatements
       readonly mappings: Mappings
       readonly tokens: UserGroupTokens
+      readonly distribution: Distribution
     },
   ) {
     this.#primary = primary
@@ -80,11 +84,12 @@ export class UserGroups implements UserGroupStore {
     this.#statements = parts.statements
     this.#mappings = parts.mappings
     this.#tokens = parts.tokens
+    this.#distribution = parts.distribution
     this.#teamIds = new TeamIds(primary)
   }
 
   getOrCreate(command: GetOrCreateUserGroup): Promise<GetOrCreateOutcome> {
-    const key = located(command.key)
+    const key = withBucket(command.key)
     let issued: IssuedToken | undefined
     let lossesAtIssue = 0
     // After an ambiguous commit, the team id tells that this operation created the user group.
@@ -92,7 +97,7 @@ export class UserGroups implements UserGroupStore {
     return this.#retry.run(async (attempt) => {
       if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
         // The team id was taken: the sequence repeats a block that an earlier primary had given out.
-        this.#teamIds.discard()
+        if (issued !== undefined) this.#teamIds.discardBlockOf(issued.teamId)
         ownTeamIds.clear()
         issued = undefined
       }
@@ -156,7 +161,7 @@ export class UserGroups implements UserGroupStore {
         const wasAmbiguous = attempt.isAmbiguous
         const item = {
           ...auditedChangeOf(command),
-          ...located(key),
+          ...withBucket(key),
           weight: 0,
           decide: (current: UserGroup | null) =>
             wasAmbiguous && current !== null && isSuspended(current) === suspended
@@ -170,7 +175,7 @@ export class UserGroups implements UserGroupStore {
   }
 
   delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
-    const key = located(command.key)
+    const key = withBucket(command.key)
     let teamId = command.expected?.teamId
     return this.#retry.run(async (attempt) => {
       for (;;) {
@@ -201,7 +206,7 @@ export class UserGroups implements UserGroupStore {
         const [row] = await this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
-        const key = deleted && located(deleted.userGroup)
+        const key = deleted && withBucket(deleted.userGroup)
         const holder = key && (await this.#statements.select.add(key, attempt))
         // Another operation restored it after the first read.
         if (holder?.team_id === teamId && !attempt.isAmbiguous) continue
@@ -327,7 +332,7 @@ export class UserGroups implements UserGroupStore {
 
   find(key: UserGroupKey): Promise<UserGroup | null> {
     return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.select.add(located(key), attempt)
+      const row = await this.#statements.select.add(withBucket(key), attempt)
       return row && userGroupOf(key, row)
     })
   }
@@ -339,7 +344,7 @@ export class UserGroups implements UserGroupStore {
   async list(query: ListUserGroups): Promise<UserGroup[]> {
     const { workspaceId, environment, afterProvidedId, limit } = query
     const values = [workspaceId, environment, afterProvidedId ?? '', limit]
-    const rows = await this.#retry.query(sql.selectPage, values)
+    const rows = await this.#retry.query(sql.selectPage, values, null)
     return rows.map((row) => userGroupOf(query, row))
   }
 
@@ -355,7 +360,7 @@ export class UserGroups implements UserGroupStore {
 
   /** Returns null if nothing was created: another operation did it, the registry changed, or the secret key is retired. */
   async #create(
-    command: GetOrCreateUserGroup & { readonly key: Located },
+    command: GetOrCreateUserGroup & { readonly key: Bucketed },
     issue: () => Promise<IssuedToken>,
     isRepeated: boolean,
     attempt: Attempt,
@@ -380,7 +385,7 @@ export class UserGroups implements UserGroupStore {
     const wasAmbiguous = attempt.isAmbiguous
     const item = {
       ...auditedChangeOf(command),
-      ...located(key),
+      ...withBucket(key),
       weight: (change.mapping?.length ?? 0) + (change.properties?.length ?? 0),
       decide: (current: UserGroup | null) =>
         wasAmbiguous && current !== null && changesNothing(current, change)
@@ -404,14 +409,15 @@ export class UserGroups implements UserGroupStore {
       const userGroup = tokenlessUserGroupOf(command, row)
       return { userGroup, tokenHash: target.token.hash, isSuperseded: row.valid_until !== null }
     }
-    const key = located({ workspaceId, environment, providedId: target.providedId })
+    const key = withBucket({ workspaceId, environment, providedId: target.providedId })
     const row = await this.#statements.select.add(key, attempt)
     if (row === null) return null
     return { userGroup: tokenlessUserGroupOf(command, row), tokenHash: row.token_hash, isSuperseded: false }
   }
 
   async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
-    const [row] = await this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const select = () => this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
+    const [row] = await this.#distribution.onNodeOf(null, select)
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 }
@@ -420,8 +426,6 @@ interface IssuedToken {
   readonly teamId: number
   readonly token: NewToken
 }
-
-const uniqueViolation = '23505'
 
 /** The last parameters of the functions: id, action, author, request id and details of an audit event. */
 function eventValues(

@@ -1,6 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
-import { isEventType } from '../../domain/event/event.ts'
 import type { UserGroupEvent } from '../../domain/user-group/decisions.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
@@ -15,14 +14,13 @@ import {
   type AuditRow,
   type Change,
 } from '../audit-row.ts'
-import { eventColumns } from '../event-row.ts'
 
 type Range = [since: string, before: string, limit: number]
 
 /** The audit log. Events are appended, also for the feed, in the transaction of their change. */
 export class AuditLog {
   readonly #insert: Statement
-  readonly #insertForFeed: Statement
+  readonly #setTokenOfEvent: Statement<[Uint8Array]>
   readonly #select: Statement<[number, Environment, ...Range], AuditRow>
   readonly #selectOfUserGroup: Statement<[number, number, Environment, ...Range], AuditRow>
   readonly #selectCreatedAt: Statement<[number, number, number, number], number>
@@ -34,8 +32,8 @@ export class AuditLog {
     this.#insert = database.prepare(
       `INSERT INTO audit_event (${auditColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    this.#insertForFeed = database.prepare(
-      `INSERT INTO event (${eventColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    this.#setTokenOfEvent = database.prepare(
+      'UPDATE event SET token_hash = ? WHERE position = (SELECT max(position) FROM event)',
     )
     this.#select = database.prepare(
       `SELECT * FROM audit_event WHERE workspace_id = ? AND environment = ? AND event_id >= ? AND event_id < ?
@@ -72,17 +70,11 @@ export class AuditLog {
   append(
     action: AuditAction,
     change: Change,
-    more: Parameters<typeof auditCells>[2] & Partial<Pick<UserGroupEvent, 'revision' | 'tokenHash'>> = {},
+    more: Parameters<typeof auditCells>[2] & Partial<Pick<UserGroupEvent, 'tokenHash'>> = {},
   ): void {
-    const cells = auditCells(change, action, more)
-    this.#insert.run(cells)
-    if (!isEventType(action)) return
-    const [workspaceId, environment, eventId] = cells
-    const { userGroup = null, revision = null, tokenHash = null } = more
-    this.#insertForFeed.run(
-      ...[workspaceId, environment, eventId, action, userGroup?.teamId, userGroup?.providedId],
-      ...[revision, tokenHash],
-    )
+    this.#insert.run(auditCells(change, action, more))
+    // A trigger has inserted the event for the feed.
+    if (more.tokenHash) this.#setTokenOfEvent.run(more.tokenHash)
   }
 
   list(query: ListAuditEvents): AuditEvent[] {

@@ -90,11 +90,19 @@ function makeWhole(file: string): void {
   const copy = new BetterSqlite3(file, { fileMustExist: true })
   try {
     copy.pragma('journal_mode = DELETE')
+    renewStoreId(copy)
     const faults = faultsOf(copy)
     if (faults.length > 0) throw new StoreError(`the copy is damaged (${faults[0]}); use an older backup`)
   } finally {
     copy.close()
   }
+}
+
+/** A service that runs on the copy has other events after the same positions, so that positions of the original must not be valid. */
+function renewStoreId(database: Database): void {
+  const hasEvents =
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'event_log'").get() !== undefined
+  if (hasEvents) database.exec('UPDATE event_log SET store_id = lower(hex(randomblob(4)))')
 }
 
 function faultsOf(database: Database): string[] {

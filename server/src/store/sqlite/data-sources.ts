@@ -50,6 +50,7 @@ export class DataSources {
   readonly #hasSchemaKey: Statement<[number, Environment, string], number>
   readonly #hasEntry: Statement<[number, Environment, string, string], number>
 
+  // eslint-disable-next-line max-lines-per-function -- A list of statements.
   constructor(database: Database, mappings: Mappings, audit: AuditLog) {
     this.#mappings = mappings
     this.#audit = audit

@@ -13,7 +13,7 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
   readonly #selectFirst: Statement<[], number>
   readonly #selectLast: Statement<[], number>
   readonly #select: Statement<[number, number], Row>
-  readonly #delete: Statement<[string, number]>
+  readonly #delete: Statement<[number, string]>
 
   constructor(database: Database) {
     this.#selectStoreId = database.prepare<[], string>('SELECT store_id FROM event_log').pluck()
@@ -23,15 +23,15 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
       `SELECT position, ${eventColumns} FROM event WHERE position > ? ORDER BY position LIMIT ?`,
     )
     this.#delete = database.prepare(
-      `DELETE FROM event WHERE position IN (
-         SELECT position FROM event WHERE event_id < ? AND position < (SELECT max(position) FROM event)
-         ORDER BY position LIMIT ?
-       )`,
+      `WITH oldest AS (SELECT position, event_id FROM event ORDER BY position LIMIT ?)
+       DELETE FROM event
+       WHERE position < (SELECT coalesce(min(position) FILTER (WHERE event_id >= ?), max(position) + 1) FROM oldest)
+         AND position < (SELECT max(position) FROM event)`,
     )
   }
 
   head(): EventPosition {
-    return this.#positionOf(this.#selectLast.get() ?? 0)
+    return `${this.#selectStoreId.get()}-${this.#selectLast.get() ?? 0}`
   }
 
   read(after: EventPosition, limit: number): EventPage | null {
@@ -39,21 +39,25 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
     const position = Number(number)
     const last = this.#selectLast.get() ?? 0
     if (storeId !== this.#selectStoreId.get() || !(position <= last)) return null
+    const positionOf = (number: number) => `${storeId}-${number}`
     const first = this.#selectFirst.get() ?? 1
     if (position + 1 < first) return null
     const events = this.#select
       .all(position, limit)
-      .map((row) => ({ ...eventOf(row), position: this.#positionOf(row.position) }))
-    return { events, position: events.at(-1)?.position ?? after, nextPosition: this.#positionOf(last) }
+      .map((row) => ({ ...eventOf(row), position: positionOf(row.position) }))
+    const reached = events.at(-1)?.position ?? after
+    return {
+      events,
+      position: reached,
+      readUpTo: reached,
+      nextPosition: positionOf(last),
+      isContinuous: true,
+    }
   }
 
-  /** Deletes a batch of events. Event ids contain the time, and positions are nearly in the order of the event ids. */
+  /** Deletes a batch of the first events, up to one that is not old: `read` recognizes only missing first events. */
   deleteBatch(before: number): { count: number; isDone: boolean } {
-    const { changes } = this.#delete.run(firstEventId(before), deletedAtOnce)
+    const { changes } = this.#delete.run(deletedAtOnce, firstEventId(before))
     return { count: changes, isDone: changes < deletedAtOnce }
-  }
-
-  #positionOf(number: number): EventPosition {
-    return `${this.#selectStoreId.get()}-${number}`
   }
 }

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Actor, Author } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
+import { Fault } from '../../domain/fault.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
   decideChange,
@@ -235,9 +236,13 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return this.#tokens.deleteExpiredRecords(now)
   }
 
-  /** Returns the id after the highest one ever used. The insertion marks it as used. */
+  /** Returns the id after the highest one ever used. The insertion marks it as used. @throws Fault `unavailable` */
   #nextTeamId(): number {
-    return (this.#statements.selectLastTeamId.get() ?? 0) + 1
+    const last = this.#statements.selectLastTeamId.get() ?? 0
+    if (last < Number.MAX_SAFE_INTEGER) return last + 1
+    throw new Fault('unavailable', 'The store is unavailable', {
+      reason: 'IDS_EXHAUSTED: the ids of user groups are used up; run `ugs doctor`',
+    })
   }
 
   #create(command: GetOrCreateUserGroup, teamId: number, token: NewToken): UserGroup {
@@ -317,6 +322,7 @@ function viewRowOf([team_id, name, mapping, properties, token_key_id, sealed]: V
   return { team_id, name, mapping, properties, token_key_id, token_sealed: Buffer.from(sealed, 'hex') }
 }
 
+// eslint-disable-next-line max-lines-per-function -- A list of statements.
 function prepareStatements(database: Database) {
   const prepare = <Values extends unknown[], Row = unknown>(text: string): Statement<Values, Row> =>
     database.prepare<Values, Row>(text)

@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { assertSucceeded, assertRefused, managedIn, of, startManaged } from '../../support/admin-api.ts'
 import { runCommand } from '../../support/command.ts'
 import { assertActive } from '../../support/introspection.ts'
-import { tokenIn } from '../../support/user-api.ts'
+import { assertFault, tokenIn } from '../../support/user-api.ts'
 
 // Ids may be as large as JSON numbers are exact: up to 2^53 - 1.
 const largest = 9_007_199_254_740_991
@@ -97,4 +97,8 @@ test('larger ids do not exist, and the command refuses them', async () => {
   const unsafe = Buffer.from('9007199254740993').toString('base64url')
   const refused = await admin.searchUserGroups({ query: { cursor: unsafe } })
   assertRefused(refused, 'searchUserGroups', 'validation_failed', ['/cursor'])
+})
+
+test('the service is unavailable for a user group without an id', async () => {
+  assertFault(await user.get({ user_group_id: 'fourth', name: 'fourth' }), 'unavailable')
 })

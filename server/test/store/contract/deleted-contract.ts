@@ -125,7 +125,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.equal(await find(group.token), null)
         assert.equal(await listed(group), undefined)
       })
-
       it('can be changed, rotated, deleted and restored again', async () => {
         const group = await created()
         await remove(group)
@@ -139,7 +138,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         assert.deepEqual(plain('userGroup' in again && again.userGroup.token), plain(token))
         assert.equal('userGroup' in again && again.userGroup.revision, 5)
       })
-
       it('has its earlier versions and adds new ones', async () => {
         const group = await created()
         const rename = (to: string) =>
@@ -350,30 +348,17 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         [elsewhere, 1500],
       ] as const)
         assert.equal(await remove(group, now), 'deleted')
-      assert.equal(
-        await deleteExpired(store, { now: 0, deletedBefore: 999, usedBefore: 0, changedBefore: 0 }),
-        0,
-      )
-      assert.equal(
-        await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0, changedBefore: 0 }),
-        3,
-      )
+      assert.equal(await deleteDeleted(store, 999), 0)
+      assert.equal(await deleteDeleted(store, 2000), 3)
       for (const group of [old, justOld, elsewhere]) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(young), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       assert.deepEqual(await kept(alive), { isDeleted: false, versions: 1, introspectedAt: 60_000 })
-      assert.equal(
-        await deleteExpired(store, { now: 0, deletedBefore: 2000, usedBefore: 0, changedBefore: 0 }),
-        0,
-      )
-      const { environment, teamId } = old
-      const { workspaceId } = old
+      assert.equal(await deleteDeleted(store, 2000), 0)
+      const { workspaceId, environment, teamId } = old
       const query = { ...actor, workspaceId, environment, teamId, deletedAfter: 0, now: 9000 }
       assert.deepEqual(await store.userGroups.restore(query), { outcome: 'not_found' })
       await store.userGroups.restore({ ...query, teamId: young.teamId })
-      assert.equal(
-        await deleteExpired(store, { now: 0, deletedBefore: 99_000, usedBefore: 0, changedBefore: 0 }),
-        0,
-      )
+      assert.equal(await deleteDeleted(store, 99_000), 0)
       assert.ok(await store.userGroups.find(young))
     })
 
@@ -415,10 +400,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       for (let i = 0; i < groups.length; i += 300)
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
-      assert.equal(
-        await deleteExpired(store, { now: 0, deletedBefore: 4999, usedBefore: 0, changedBefore: 0 }),
-        groups.length,
-      )
+      assert.equal(await deleteDeleted(store, 4999), groups.length)
       const some = [
         groups[0],
         groups[1],
@@ -441,3 +423,6 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
     })
   })
 }
+
+const deleteDeleted = (store: Store, deletedBefore: number) =>
+  deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })

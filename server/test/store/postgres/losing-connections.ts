@@ -19,10 +19,14 @@ const runLate: Lose = async (caught, repeated) => {
   retry.pass()
 }
 
+/** Citus does this if it loses a node during a commit. */
+const runAndReport: Lose = (caught) => caught.runAndFail('XX000')
+
 /** Ways to lose a connection, by the end of the test title. */
 const losses = {
   'before the statement reaches the server': drop,
   'after the statement ran, before its result arrives': runWithoutResult,
+  'to a node of a cluster, after the statement ran': runAndReport,
   'and the statement still runs, next to its retry': runLate,
 }
 

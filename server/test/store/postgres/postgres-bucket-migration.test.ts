@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../../src/domain/store.ts'
@@ -8,6 +9,7 @@ import { hashToken, parseUserGroupToken } from '../../../src/domain/token/token.
 import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import type { StoreOptions } from '../../../src/store/open-store.ts'
 import type { MigrationProgress } from '../../../src/store/postgres/bucket-backfill.ts'
+import { contractNoticedMs } from '../../../src/store/postgres/migrate.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
 import { freshRole } from '../../support/role.ts'
@@ -22,6 +24,7 @@ import {
   openPostgres,
   rotation,
   statements,
+  takes,
   valueOf,
 } from './postgres-support.ts'
 
@@ -203,6 +206,32 @@ describe('PostgreSQL: the migration to buckets', () => {
     assert.deepEqual(await wrongBuckets(release.session), [])
   })
 
+  it('waits half a second for all locks together, and reports each retry', async (t) => {
+    const { url } = await previousDatabase(t)
+    const request = await openSession(t, url)
+    // The migration locks the tables in this order. Each is free before half a second has passed.
+    const readers: Client[] = []
+    for (const table of ['superseded_token', 'mapping_entry', 'user_group_version', 'deleted_user_group']) {
+      const reader = await openSession(t, url)
+      await reader.query(`BEGIN; SELECT FROM ${table}`)
+      readers.push(reader)
+    }
+    let retries = 0
+    const opening = openPostgres(t, url, { onLocked: () => retries++ })
+    const ends = Promise.all(
+      readers.map((reader, i) => sleep(400 * (i + 1)).then(() => reader.query('COMMIT'))),
+    )
+    let longest = 0
+    let isOver = false
+    void ends.then(() => (isOver = true))
+    const isRunning = () => !isOver
+    while (isRunning())
+      longest = Math.max(longest, await takes(() => request.query('SELECT FROM user_group')))
+    await opening
+    assert.ok(retries > 0)
+    assert.ok(longest < 1200, String(longest))
+  })
+
   it('keeps the permissions of the role of the service', async (t) => {
     const { url, release } = await previousDatabase(t)
     const role = await freshRole(t, url)
@@ -262,6 +291,7 @@ describe('PostgreSQL: expanded tables', () => {
   })
 
   it('get tokens without a locator, which the previous release accepts, until the contract', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
     const { url, release, store } = await expanded(t)
     const issue = async (issuer: Store, environment: 'Customer' | 'Testing') => {
       const service = serviceOf(issuer)
@@ -288,11 +318,12 @@ describe('PostgreSQL: expanded tables', () => {
       assert.deepEqual(await issue(store, environment), { hasLocator: false, recorded: 2 })
     }
     await migrated(url, { migrate: 'contract' })
-    // A process that started before the contract does not notice it.
+    // A process that runs issues such tokens until it notices the contract.
     assert.deepEqual(await issue(store, 'Customer'), { hasLocator: false, recorded: 2 })
-    const restarted = await openPostgres(t, url, { migrate: 'check' })
+    t.mock.timers.tick(contractNoticedMs / 2)
+    while (!store.issuesLocators) await eventLoopTick()
     for (const environment of ['Customer', 'Testing'] as const) {
-      assert.deepEqual(await issue(restarted, environment), { hasLocator: true, recorded: 0 })
+      assert.deepEqual(await issue(store, environment), { hasLocator: true, recorded: 0 })
     }
   })
 
@@ -337,7 +368,7 @@ describe('PostgreSQL: expanded tables', () => {
     await assertPlaceRefused(
       openPostgres(t, url, { migrate: 'contract', distribute: 'required' }),
       url,
-      'the tables can be distributed once every process that uses them was restarted: restart them, then run `ugs migrate` again',
+      'the tables can be distributed once every process has noticed the contract: run `ugs migrate --citus on` again in a minute',
     )
   })
 })

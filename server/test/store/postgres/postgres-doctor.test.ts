@@ -93,6 +93,34 @@ describe('ugs doctor on PostgreSQL', () => {
     assert.deepEqual(await examine(settings, 'indexes'), [])
   })
 
+  it('reports each missing index and key, and the commands create them', async (t) => {
+    const { settings, session } = await storeIn(t, await migratedDatabase(t))
+    const list = async () =>
+      (
+        await session.query<{ name: string; indexdef: string }>(
+          `SELECT indexname AS name, indexdef FROM pg_indexes
+           WHERE schemaname = 'public' AND tablename NOT IN ('schema_migration', 'locator_key') ORDER BY 1`,
+        )
+      ).rows
+    const before = await list()
+    for (const { name } of before) {
+      const { rows } = await session.query(
+        'SELECT conrelid::regclass AS table FROM pg_constraint WHERE conname = $1',
+        [name],
+      )
+      await session.query(
+        rows.length === 0
+          ? `DROP INDEX ${name}`
+          : `ALTER TABLE ${rows[0].table} DROP CONSTRAINT ${name} CASCADE`,
+      )
+    }
+    const findings = await examine(settings, 'indexes')
+    assert.equal(findings.length, before.length)
+    for (const finding of findings) await session.query(commandIn(finding))
+    assert.deepEqual(await list(), before)
+    assert.deepEqual(await examine(settings, 'indexes'), [])
+  })
+
   it('reports sequences near their limit, behind the ids in use, or missing', async (t) => {
     const { settings, session } = await storeIn(t, (await databaseWithTokens(t)).url)
     const ids = () => examineOne(settings, 'ids')

@@ -217,6 +217,34 @@ describe('PostgreSQL: an operation that the server rolls back', () => {
     await assertUnavailable(store.userGroups.getOrCreate(creation()), { reason: '55P03', isAmbiguous: false })
   })
 
+  it('is not retried once all ids are used, and fails as unavailable', async (t) => {
+    const { store, url, proxy } = await openProxied(t)
+    const session = await openSession(t, url)
+    await session.query("SELECT setval('user_group_team_id_seq', 9007199254740990)")
+    await assertUnavailable(store.userGroups.getOrCreate(creation()), {
+      reason: '2200H',
+      isAmbiguous: false,
+    })
+    assert.equal(proxy.count(/nextval/), 1)
+  })
+
+  it('gets another id if its id is taken, and the others keep their block of ids', async (t) => {
+    const { store, url } = await openProxied(t)
+    const session = await openSession(t, url)
+    await session.query(
+      `INSERT INTO user_group (workspace_id, environment, bucket, team_id, provided_id, name, token_hash, token_key_id, token_sealed,
+                               token_issued_at, created_at, updated_at)
+       SELECT 1, 'Testing', bucket, team_id, team_id || '/' || bucket, 'A', '', 'k', '', 1, 1, 1
+       FROM generate_series(1, 20) AS team_id, generate_series(0, 1023) AS bucket`,
+    )
+    const groups = await Promise.all(Array.from({ length: 20 }, () => created(store)))
+    const ids = groups.map(({ teamId }) => teamId)
+    assert.equal(new Set(ids).size, 20)
+    assert.ok(Math.min(...ids) > 500 && Math.max(...ids) <= 1000, ids.join())
+    const { rows } = await session.query('SELECT last_value FROM user_group_team_id_seq')
+    assert.deepEqual(rows, [{ last_value: '1000' }])
+  })
+
   for (const code of ['22001', '23502', '42P01', '42883', 'P0001']) {
     it(`fails after ${code} as an internal error without the message of the server`, async (t) => {
       const { store } = await failing(t, code)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
+import { PostgresFailure, remediationFor } from '../../../src/store/postgres/postgres-fault.ts'
 
 type Phase = 'connecting' | 'querying'
 
@@ -26,26 +26,28 @@ describe('a failure of PostgreSQL', () => {
     '57P02': lost,
     '58030': lost,
     '25P03': lost,
+    // Citus lost a node, perhaps during its commit.
+    XX000: 'isTransient isAmbiguous',
     // The server has rolled back the transaction.
     '40001': 'isTransient',
     '40P01': 'isTransient',
     '53100': 'isTransient',
     '53200': 'isTransient',
-    XX000: 'isTransient',
     '26000': 'isTransient',
     '42P05': 'isTransient',
     '25006': 'isTransient closesConnection',
     '0A000': 'isTransient closesConnection',
     // One item of the statement caused the failure.
+    '23505': 'isTransient isOfStatement',
     '55P03': 'isTransient isOfStatement',
     '57014': 'isTransient isOfStatement',
     '22021': 'isOfStatement',
     '42P01': 'isOfStatement',
   }
-  it('with a full disk is not retryable', () => {
+  it('that needs a repair is not retryable', () => {
     assert.deepEqual(
-      ['53100', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
-      [false, true],
+      ['53100', '2200H', '53200'].map((code) => new PostgresFailure(code, 'querying').isRetryable),
+      [false, false, true],
     )
   })
 
@@ -65,5 +67,14 @@ describe('a failure of PostgreSQL', () => {
     const failure = new PostgresFailure('XX000', 'querying')
     assert.equal(failure.message, 'XX000')
     assert.equal(failure.cause, undefined)
+  })
+})
+
+describe('the remedy for a database that cannot be opened', () => {
+  it('does not blame the network for a statement that the server refused', () => {
+    for (const code of ['42883', '22P02', 'XX000', '0A000'])
+      assert.match(remediationFor(code), /refused a statement/, code)
+    for (const code of ['ECONNREFUSED', 'EPIPE', '08006'])
+      assert.match(remediationFor(code), /cannot be reached/, code)
   })
 })

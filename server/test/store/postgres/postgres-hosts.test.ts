@@ -69,7 +69,7 @@ describe('PostgreSQL: several hosts', () => {
     await Promise.all([first.becomeReadOnly(), second.becomeReadOnly()])
     await assert.rejects(openStore(parseDatabaseUrl(both), { ...defaults, ...brief }), {
       name: 'StoreError',
-      message: `postgres://${first.address},${second.address}${new URL(first.url).pathname}: no host accepts writes; add the primary to the hosts of the URL (25006)`,
+      message: `postgres://${first.address},${second.address}${new URL(first.url).pathname}: no host accepts writes; add the primary to the hosts of the URL, or set default_transaction_read_only to off on it (25006)`,
     })
   })
 

@@ -1,18 +1,22 @@
 import type { Client } from 'pg'
 import { readMigrations } from '../../../src/store/migrations.ts'
-import { freshDatabase, migratedDatabase } from '../../support/database.ts'
+import { freshDatabase, migratedDatabase, nodeUrls } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeEvents } from '../contract/events-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
 
 const scope = suiteScope()
 
-describeStore('PostgreSQL', async () =>
-  openPostgres({ after: () => undefined }, await migratedDatabase(scope)),
-)
+const openFreshStore = async () => openPostgres({ after: () => undefined }, await migratedDatabase(scope))
+
+describeStore('PostgreSQL', openFreshStore)
+
+// On Citus, there are no events.
+if ((await nodeUrls()).length === 1) describeEvents('PostgreSQL', openFreshStore)
 
 describeUnchanged('PostgreSQL', () => migratedDatabase(scope))
 

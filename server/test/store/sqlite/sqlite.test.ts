@@ -11,6 +11,7 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeEvents } from '../contract/events-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
@@ -25,6 +26,7 @@ const open = (path: string, lockTimeoutMs = 5000) =>
   openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
 
 describeStore('SQLite', () => open(freshPath()))
+describeEvents('SQLite', () => open(freshPath()))
 
 const pathOf = (url: string) => url.replace('sqlite:', '')
 

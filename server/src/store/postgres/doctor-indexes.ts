@@ -1,0 +1,65 @@
+import { error, type Finding } from '../doctor.ts'
+import { isContracted } from './migrate.ts'
+import type { Query } from './primary-pool.ts'
+
+/** The indexes of a store after the contract: the table, and what follows it in `CREATE INDEX`. A test compares them with the migrations. */
+const indexes: Readonly<Record<string, readonly [table: string, definition: string]>> = {
+  workspace_pkey: ['workspace', '(workspace_id)'],
+  workspace_name_key: ['workspace', '(name)'],
+  api_token_pkey: ['api_token', '(api_token_id)'],
+  api_token_token_hash_key: ['api_token', '(token_hash)'],
+  user_group_pkey: ['user_group', '(workspace_id, team_id, bucket)'],
+  user_group_provided_id: ['user_group', '(workspace_id, environment, provided_id, bucket)'],
+  user_group_suspended: ['user_group', '(workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL'],
+  superseded_token_pkey: ['superseded_token', '(workspace_id, team_id, token_hash, bucket)'],
+  idempotency_key_pkey: ['idempotency_key', '(workspace_id, team_id, key_hash, bucket)'],
+  idempotency_key_by_expiry: ['idempotency_key', '(expires_at)'],
+  mapping_entry_pkey: [
+    'mapping_entry',
+    '(workspace_id, environment, schema_key, data_source_key, team_id, bucket)',
+  ],
+  user_group_version_pkey: ['user_group_version', '(workspace_id, team_id, revision, bucket)'],
+  deleted_user_group_pkey: ['deleted_user_group', '(workspace_id, team_id, bucket)'],
+  deleted_user_group_by_expiry: ['deleted_user_group', '(deleted_at)'],
+  last_introspection_pkey: ['last_introspection', '(workspace_id, team_id, bucket)'],
+  audit_event_pkey: ['audit_event', '(workspace_id, environment, event_id, bucket)'],
+  audit_event_by_user_group: [
+    'audit_event',
+    "(workspace_id, team_id, event_id) WHERE team_id IS NOT NULL AND action <> 'user_group.created'",
+  ],
+  schema_pkey: ['schema', '(workspace_id, schema_id)'],
+  schema_workspace_id_environment_provided_id_key: ['schema', '(workspace_id, environment, provided_id)'],
+  data_source_pkey: ['data_source', '(workspace_id, data_source_id)'],
+  data_source_workspace_id_schema_id_provided_id_key: [
+    'data_source',
+    '(workspace_id, schema_id, provided_id)',
+  ],
+  registry_pkey: ['registry', '(workspace_id, environment)'],
+  console_session_pkey: ['console_session', '(session_hash)'],
+  console_session_by_use: ['console_session', '(last_used_at)'],
+  secret_key_check_pkey: ['secret_key_check', '(key_id)'],
+  retired_secret_key_pkey: ['retired_secret_key', '(key_id)'],
+}
+
+/** Before the contract, the keys are those of the migration in progress, and only it creates them. */
+export async function findMissingIndexes(query: Query): Promise<Finding[]> {
+  if (!(await isContracted(query))) return []
+  const missing = await query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    [Object.keys(indexes)],
+  )
+  return missing.map(({ name }) =>
+    error(
+      `The index ${name} is missing.`,
+      `Run as the owner of the tables: \`${creationOf(name)}\`. It fails if two rows have the same key.`,
+    ),
+  )
+}
+
+function creationOf(name: string): string {
+  const [table, definition] = indexes[name] as [string, string]
+  if (name.endsWith('_pkey')) return `ALTER TABLE ${table} ADD CONSTRAINT ${name} PRIMARY KEY ${definition}`
+  if (name.endsWith('_key')) return `ALTER TABLE ${table} ADD CONSTRAINT ${name} UNIQUE ${definition}`
+  const unique = name === 'user_group_provided_id' ? 'UNIQUE ' : ''
+  return `CREATE ${unique}INDEX CONCURRENTLY ${name} ON ${table} ${definition}`
+}

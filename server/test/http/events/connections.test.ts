@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { generateApiToken, hashToken } from '../../../src/domain/token/token.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { mint, actor } from '../../store/contract/store-fixtures.ts'
+import { defaults } from '../../store/store-options.ts'
+import { createApiToken, runCommand } from '../../support/command.ts'
+import { EventStream } from '../../support/event-stream.ts'
+import { sendRequest } from '../../support/http.ts'
+import { RawConnection, requestText } from '../../support/raw-connection.ts'
+import { startService, type RunningService } from '../../support/service.ts'
+import { assertFault, assertSuccess, userApi, userGroupIn } from '../../support/user-api.ts'
+
+const start = async (t: TestContext, environment: Record<string, string> = {}) => {
+  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', ...environment })
+  const admin = await createApiToken(service, 'Testing', '--scopes', 'admin')
+  const open = (path = '/events', token = admin) => EventStream.open(t, service.origin, { token, path })
+  return { service, admin, open, api: userApi(service.origin, service.tokens.Testing) }
+}
+
+/** Opens the store of a service, as another process does. */
+async function storeOf(t: TestContext, { databaseUrl, dataFolder }: RunningService): Promise<Store> {
+  const location =
+    databaseUrl === undefined
+      ? ({ kind: 'sqlite', path: join(dataFolder, 'ugs.db') } as const)
+      : parseDatabaseUrl(databaseUrl)
+  const store = await openStore(location, { ...defaults, lockTimeoutMs: 10_000 })
+  t.after(() => store.close())
+  return store
+}
+
+/** Creates user groups with long ids, whose events are large. */
+async function createMany(store: Store, prefix: string, count: number): Promise<void> {
+  const scope = { workspaceId: 1, environment: 'Testing' } as const
+  await store.userGroups.getOrCreateMany(
+    Array.from({ length: count }, (_, i) => ({
+      ...{ key: { ...scope, providedId: `${prefix}-${i}-${'x'.repeat(400)}` }, change: { name: 'A' } },
+      ...{ mayWrite: true, issueToken: mint, ...actor, now: Date.now() },
+    })),
+  )
+}
+
+/** Opens a connection that sends a request and reads nothing until `resume`. */
+async function openUnread(t: TestContext, origin: string, request: string): Promise<Socket> {
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined).pause()
+  t.after(() => void socket.destroy())
+  await once(socket, 'connect')
+  socket.write(request)
+  return socket
+}
+
+const closesWithin = async (socket: Socket, ms: number) => {
+  // A paused socket notices a reset only when it writes.
+  const deadline = performance.now() + ms
+  while (!socket.destroyed && performance.now() < deadline) {
+    socket.write('\r\n')
+    await sleep(100)
+  }
+  return socket.destroyed
+}
+
+test('simultaneous requests do not exceed the limit of connections', async (t) => {
+  const { service, admin, open } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '3' })
+  const path = '/events'
+  const streams: EventStream[] = []
+  const refused: string[] = []
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const stream = await open()
+      if (stream.response.statusCode === 200) streams.push(stream)
+      else refused.push(String(stream.response.headers['retry-after']))
+    }),
+  )
+  assert.deepEqual([streams.length, refused.length], [3, 17])
+  for (const seconds of refused) assert.match(seconds, /^[1-9]\d*$/)
+  const response = await sendRequest(service.origin, { path, token: admin })
+  assertFault(response, 'unavailable')
+  // Requests of others are not affected.
+  assertSuccess(await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
+  streams[0]?.close()
+  for (;;) {
+    const stream = await open()
+    if (stream.response.statusCode === 200) break
+  }
+})
+
+test('no connection is allowed with UGS_MAX_EVENT_CONNECTIONS=0', async (t) => {
+  const { service, admin } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '0' })
+  for (const path of ['/events', '/events?wait=1'])
+    assertFault(await sendRequest(service.origin, { path, token: admin }), 'unavailable')
+})
+
+test('a stop ends streams at once, before the drain time, and refuses new ones', async (t) => {
+  const { service, admin, open } = await start(t, { UGS_DRAIN_MS: '4000' })
+  const streams = await Promise.all([open(), open()])
+  for (const stream of streams) await stream.next()
+  const startedAt = performance.now()
+  const stopped = service.stop()
+  for (const stream of streams) {
+    await stream.ended()
+    assert.ok(stream.response.complete)
+  }
+  assert.ok(performance.now() - startedAt < 3000)
+  // During the drain time, other requests still work.
+  assertSuccess(await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
+  const response = await sendRequest(service.origin, { path: '/events', token: admin })
+  assertFault(response, 'unavailable')
+  assert.equal(await stopped, 0)
+})
+
+test('an expired API token ends its stream', async (t) => {
+  const { service, open } = await start(t)
+  const token = generateApiToken('Testing')
+  await (
+    await storeOf(t, service)
+  ).apiTokens.create({
+    ...{ ...actor, workspaceId: 1, environment: 'Testing', name: 'brief', scopes: ['introspect'] },
+    ...{ tokenHash: hashToken(token), createdAt: Date.now(), expiresAt: Date.now() + 2000 },
+  })
+  const stream = await open('/events', token)
+  assert.equal((await stream.next()).event, 'heartbeat')
+  await stream.ended()
+  assert.ok(stream.response.complete)
+})
+
+test('requests before and after a stream on one connection get their responses in order, and its end frees all places', async (t) => {
+  const { service, admin } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '2' })
+  const { origin, tokens } = service
+  const get = requestText({ path: '/healthz', token: admin })
+  const events = requestText({ path: '/events', token: admin })
+  const isFull = async () =>
+    (await sendRequest(origin, { path: '/events?wait=1', token: admin })).status === 503
+  for (let round = 0; round < 2; round++) {
+    const occupy = async (): Promise<RawConnection> => {
+      const connection = await RawConnection.open(origin)
+      connection.send(get + events + events + get)
+      assert.equal((await connection.response()).status, 200)
+      await sleep(100)
+      if (await isFull()) return connection
+      // The question itself took a place.
+      connection.close()
+      return occupy()
+    }
+    const connection = await occupy()
+    await userApi(origin, tokens.Testing).get({ user_group_id: `a${round}`, name: 'A' })
+    connection.close()
+    while (await isFull());
+  }
+})
+
+test('clients that read nothing disturb nobody and are disconnected, also after the end of their API token', async (t) => {
+  const { service, admin, open } = await start(t, {
+    UGS_KEEP_ALIVE_TIMEOUT_MS: '1000',
+    UGS_HEADERS_TIMEOUT_MS: '1000',
+    UGS_MAX_EVENT_CONNECTIONS: '3',
+  })
+  const store = await storeOf(t, service)
+  const reader = await open()
+  await reader.next()
+  const leaving = await createApiToken(service, 'Testing', '--scopes', 'admin')
+  const slow = await Promise.all(
+    [admin, leaving].map((token) => openUnread(t, service.origin, requestText({ path: '/events', token }))),
+  )
+  const areClosed = Promise.all(slow.map((socket) => closesWithin(socket, 30_000)))
+  const count = 12_000
+  for (let i = 0; i < count; i += 2000) await createMany(store, `a${i}`, 2000)
+  const list = JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as { id: number }[]
+  await runCommand(service, 'api-token', 'revoke', String(Math.max(...list.map(({ id }) => id))))
+  for (let seen = 0; seen <= count; seen++) await reader.nextEvent()
+  await reader.nextHeartbeat()
+  await createMany(store, 'b', 10)
+  for (let seen = 0; seen < 10; seen++) await reader.nextEvent()
+  assert.deepEqual(await areClosed, [true, true])
+  assert.doesNotMatch(service.stderr(), /"level":(50|60)|Error/)
+  // Their places are free again.
+  for (const stream of [await open(), await open()]) assert.equal(stream.response.statusCode, 200)
+})
+
+test('a slow client gets every event once when it reads on', async (t) => {
+  const { service, open } = await start(t)
+  const store = await storeOf(t, service)
+  const reader = await open()
+  const { id } = await reader.next()
+  const slow = await open(`/events?after=${id}`)
+  slow.response.pause()
+  const count = 12_000
+  for (let i = 0; i < count; i += 2000) await createMany(store, `a${i}`, 2000)
+  const seen: (string | undefined)[] = []
+  while (seen.length < count) seen.push((await reader.nextEvent()).id)
+  slow.response.resume()
+  for (const id of seen) assert.equal((await slow.nextEvent()).id, id)
+  assert.equal(new Set(seen).size, count)
+})
+
+test('a change through one process is seen on the stream of another', async (t) => {
+  const { service, admin, open } = await start(t)
+  const { dataFolder, databaseUrl } = service
+  const other = await startService(t, {
+    UGS_DATA_DIR: dataFolder,
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  })
+  const streams = [await open(), await EventStream.open(t, other.origin, { token: admin })]
+  for (const stream of streams) await stream.next()
+  const apiOf = ({ origin }: RunningService) => userApi(origin, service.tokens.Testing)
+  const [one, two] = [apiOf(service), apiOf(other)]
+  const { token } = userGroupIn(await one.get({ user_group_id: 'a', name: 'A' }))
+  await two.put({ user_group_id: 'a', name: 'B' })
+  await one.post({ current_token: token })
+  const seen = await Promise.all(
+    streams.map(async (stream) => [
+      await stream.nextEvent(),
+      await stream.nextEvent(),
+      await stream.nextEvent(),
+    ]),
+  )
+  assert.deepEqual(seen[0], seen[1])
+  assert.deepEqual(
+    seen[0]?.map(({ event }) => event),
+    ['user_group.created', 'user_group.updated', 'user_group.token_rotated'],
+  )
+})
