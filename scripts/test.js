@@ -27,7 +27,7 @@ const storeIndependent = [
   /^server\/test\/http\/admin\/(admin-input|import-connections|import-memory)\.test\.ts$/,
   /^server\/test\/http\/console\/console-pages\.test\.ts$/,
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
-  /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|strict-json)\.test\.ts$/,
+  /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|oauth-metadata|operation-paths|strict-json)\.test\.ts$/,
 ]
 
 /** Files that run a browser, which needs most CPU. */

@@ -214,7 +214,7 @@ export function readDeletedUserGroups(json: unknown): Page<DeletedUserGroup> {
 export function readFindings(json: unknown): Page<IsolationFinding> {
   const response = readResponse<Wire['IsolationResponse']>(json, { ...page, findings: isArray })
   const findings = readEach<WireFinding>(response.findings, 'findings', {
-    kind: isOneOf(['shared', 'unresolved']),
+    kind: isOneOf(['shared', 'unresolved', 'mapped_twice']),
     schema: isText,
     data_source: isText,
     registered: isObjectOrNull,

@@ -105,8 +105,11 @@ export interface DeletedUserGroup extends NamedUserGroup {
 
 /** A finding of the isolation check. */
 export interface IsolationFinding {
-  /** `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source. */
-  readonly kind: 'shared' | 'unresolved'
+  /**
+   * `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source. `mapped_twice`: a
+   * mapping names a schema by its id with this entry, and by its provided id with another one.
+   */
+  readonly kind: 'shared' | 'unresolved' | 'mapped_twice'
   /** Pass `schema` and `dataSource` to `searchUserGroups` to find all affected user groups. */
   readonly schema: string
   readonly dataSource: string

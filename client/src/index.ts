@@ -61,6 +61,7 @@ export type {
   IntrospectedUserGroup,
   Json,
   JsonObject,
+  MappedDataSource,
   Mapping,
   RotatedUserGroup,
   UpdatedUserGroup,

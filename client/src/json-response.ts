@@ -44,7 +44,7 @@ export function readJson(
   const { status, body } = response
   const retryAfterMs = readRetryAfter(response.retryAfter, now)
   if (status >= 400) {
-    const error = body && readError(body)
+    const error = body && (readError(body) ?? readOAuthError(body, status))
     if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
     throw new TransportError(
       'refused',
@@ -79,6 +79,28 @@ function readError(body: Buffer): WireError | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Error codes of the OAuth endpoints, whose errors have no code of the service, by status. */
+const codeOfStatus: Partial<Record<number, WireError['code']>> = {
+  401: 'unauthenticated',
+  403: 'forbidden',
+  408: 'request_timeout',
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  500: 'internal',
+  503: 'unavailable',
+}
+
+/** Returns an error of an OAuth endpoint in the form of the others, or undefined if the body is not one. */
+function readOAuthError(body: Buffer, status: number): WireError | undefined {
+  const value = parse(body)
+  if (!isObject(value)) return undefined
+  const { error, error_description: message, request_id } = value
+  if (typeof error !== 'string' || typeof message !== 'string' || typeof request_id !== 'string')
+    return undefined
+  return { code: codeOfStatus[status] ?? 'validation_failed', message, request_id }
 }
 
 /** Returns the wait in milliseconds. `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3). */

@@ -13,10 +13,10 @@ import {
   type Shape,
 } from './shape.ts'
 import type {
-  DataSource,
   GetOrCreateResult,
   IntrospectedUserGroup,
   JsonObject,
+  MappedDataSource,
   RotatedUserGroup,
   UpdatedUserGroup,
 } from './user-group.ts'
@@ -57,7 +57,12 @@ const introspectionShape: Shape<WireIntrospection> = {
   data_sources: isObject,
   properties,
 }
-const dataSourceShape: Shape<WireDataSource> = { id: isCount, provided_id: isText, name: isText }
+const schemaShape: Shape<WireDataSource['schema']> = { id: isCount, provided_id: isText }
+const dataSourceShape: Shape<WireDataSource> = {
+  ...schemaShape,
+  name: isText,
+  schema: isObject,
+}
 
 export function readGetOrCreate(json: unknown): GetOrCreateResult {
   const response = read(json, 'the response', getOrCreateShape)
@@ -110,7 +115,8 @@ function identityOf(group: Pick<Wire['RotationResponse']['user_group'], keyof ty
   return { teamId: group.team_id, token: group.token, name: group.name, providedId: group.provided_id }
 }
 
-function readDataSource(value: unknown): DataSource {
-  const { id, provided_id: providedId, name } = read(value, 'data_sources', dataSourceShape)
-  return { id, providedId, name }
+function readDataSource(value: unknown): MappedDataSource {
+  const { id, provided_id: providedId, name, schema } = read(value, 'data_sources', dataSourceShape)
+  const named = read(schema, 'data_sources', schemaShape)
+  return { id, providedId, name, schema: { id: named.id, providedId: named.provided_id } }
 }

@@ -74,6 +74,12 @@ export interface DataSource {
   readonly name: string
 }
 
+/** A data source that a mapping names, with its schema. */
+export interface MappedDataSource extends DataSource {
+  /** The mapping key may be either id. */
+  readonly schema: { readonly id: number; readonly providedId: string }
+}
+
 /** Introspection result of an active token. */
 export interface IntrospectedUserGroup {
   /** The `userGroupId` that the user group was created with. */
@@ -84,7 +90,7 @@ export interface IntrospectedUserGroup {
   readonly environment: Environment
   readonly mapping: Mapping | null
   /** Registered data sources by mapping key. Mapping entries that name no registered data source are absent. */
-  readonly dataSources: Readonly<Record<string, DataSource>>
+  readonly dataSources: Readonly<Record<string, MappedDataSource>>
   readonly properties: JsonObject | null
   readonly token: {
     /** Milliseconds since the Unix epoch. */

@@ -186,6 +186,13 @@ export interface components {
        * @example user_group
        */
       token_type_hint?: string
+      /**
+       * @description Ignored.
+       * @example renderer
+       */
+      client_id?: string
+      /** @description The API token, if the request has no Authorization header. */
+      client_secret?: string
     }
     IntrospectionResponse:
       | {
@@ -233,7 +240,7 @@ export interface components {
           mapping: {
             [key: string]: string
           } | null
-          /** @description The registered data sources by mapping key. Entries that name no registered schema and data source are missing. */
+          /** @description The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing. */
           data_sources: {
             [key: string]: {
               /** @example 213 */
@@ -242,6 +249,12 @@ export interface components {
               provided_id: string
               /** @example Warehouse EU */
               name: string
+              schema: {
+                /** @example 12 */
+                id: number
+                /** @example 40 */
+                provided_id: string
+              }
             }
           }
           /**
@@ -262,6 +275,29 @@ export interface components {
            */
           active: false
         }
+    OAuthErrorResponse: {
+      /**
+       * @description A code of OAuth.
+       * @example invalid_client
+       * @enum {unknown}
+       */
+      error:
+        | 'invalid_request'
+        | 'invalid_client'
+        | 'insufficient_scope'
+        | 'temporarily_unavailable'
+        | 'server_error'
+      /**
+       * @description A text for people. It may change.
+       * @example token: is required
+       */
+      error_description: string
+      /**
+       * @description The id of the request in the log of the service.
+       * @example k3Jf81Qz-2s
+       */
+      request_id: string
+    }
     Event: {
       /** @enum {unknown} */
       type:
@@ -843,10 +879,10 @@ export interface components {
       success: 1
       findings: {
         /**
-         * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source.
+         * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source. `mapped_twice`: mapping entries that name a schema by its id, while the mapping also has the provided id of the schema.
          * @enum {unknown}
          */
-        kind: 'shared' | 'unresolved'
+        kind: 'shared' | 'unresolved' | 'mapped_twice'
         /** @example 40 */
         schema: string
         /** @example 213 */

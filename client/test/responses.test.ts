@@ -43,7 +43,12 @@ describe('response in camel case', () => {
     name: 'Example customer',
     environment: 'Customer',
     mapping: { 40: '213' },
-    dataSources: { 40: { id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' } },
+    dataSources: {
+      40: {
+        ...{ id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' },
+        schema: { id: 12, providedId: '40' },
+      },
+    },
     properties: { region: 'EU' },
     token: { issuedAt: 1_790_000_000_000, expiresAt: null as number | null },
   }
@@ -142,6 +147,10 @@ describe('a response that is not from the service is a bad_answer and is not ret
     'a time beyond the Date limit': { ...active, exp: 9e15 },
     'a mapping of numbers': { ...active, mapping: { 40: 213 } },
     'a data source without an id': { ...active, data_sources: { 40: { name: 'A' } } },
+    'a data source without its schema': {
+      ...active,
+      data_sources: { 40: { id: 213, provided_id: 'a', name: 'A' } },
+    },
     'another environment': { ...active, api_environment_tag: 'Production' },
   }
   for (const [name, wrong] of Object.entries(wrongIntrospections)) {

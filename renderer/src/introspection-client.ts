@@ -223,6 +223,8 @@ export class IntrospectionClient {
           details,
         )
       case 403:
+        // Other endpoints of the service refuse the scope, too, but not in OAuth's form.
+        if (!/\berror="?insufficient_scope\b/.test(headers.get('www-authenticate') ?? '')) break
         return new IntrospectionError(
           'forbidden',
           'apiToken lacks the scope "introspect". Use one that has it.',
@@ -246,7 +248,8 @@ export class IntrospectionClient {
     if (status < 400) return badResponse(`its status is ${status}`)
     return new IntrospectionError(
       'refused',
-      `The User Group Service refused the request with status ${status}. Check url; the log of the service has the reason.`,
+      `The User Group Service refused the request with status ${status}. Check that url is that of /oauth2/introspect; ` +
+        'the log of the service has the reason.',
       details,
     )
   }

@@ -40,7 +40,13 @@ function readDataSource(value: unknown): DataSource {
     id: members.require('id', isCount),
     providedId: members.require('provided_id', isName),
     name: members.require('name', isName),
+    schema: readSchema(members.require('schema', isObject)),
   }
+}
+
+function readSchema(value: object): DataSource['schema'] {
+  const members = new Members(value, 'schema')
+  return { id: members.require('id', isCount), providedId: members.require('provided_id', isName) }
 }
 
 /** Own members of an object. Inherited ones were not sent. */

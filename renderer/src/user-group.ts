@@ -6,11 +6,13 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** A registered data source. */
+/** A registered data source, with its schema. */
 export interface DataSource {
   readonly id: number
   readonly providedId: string
   readonly name: string
+  /** The mapping key may be either id: look a schema up here. */
+  readonly schema: { readonly id: number; readonly providedId: string }
 }
 
 /** The user group of an active token, with members in camel case. */

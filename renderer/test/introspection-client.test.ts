@@ -19,7 +19,12 @@ describe('introspect sends', () => {
       name: 'Example customer',
       environment: 'Customer',
       mapping: { 40: '213' },
-      dataSources: { 40: { id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' } },
+      dataSources: {
+        40: {
+          ...{ id: 213, providedId: 'warehouse-eu', name: 'Warehouse EU' },
+          schema: { id: 12, providedId: '40' },
+        },
+      },
       properties: { region: 'EU' },
       token: { issuedAt: 1_790_000_000_000, expiresAt: null },
     })
@@ -176,7 +181,7 @@ describe('introspect fails at once', () => {
   const lasting: [number, IntrospectionErrorCode][] = [
     [400, 'refused'],
     [401, 'unauthenticated'],
-    [403, 'forbidden'],
+    [403, 'refused'],
     [404, 'refused'],
     [405, 'refused'],
     [413, 'refused'],
@@ -194,6 +199,21 @@ describe('introspect fails at once', () => {
       assert.equal(received.length, 1)
     })
   }
+
+  it('after a 403 for the scope', async (t) => {
+    const challenge =
+      'Token, Bearer realm="User Group Service", error="insufficient_scope", scope="introspect"'
+    const { url } = await serve(t, status(403, { 'www-authenticate': challenge }))
+    const error = await failure(client(url).introspect(token))
+    assert.equal(error.code, 'forbidden')
+    assert.match(error.message, /scope "introspect"/)
+  })
+
+  it('after a 403 of another endpoint, such as /api/user, with an error that names the endpoint', async (t) => {
+    const { url } = await serve(t, status(403))
+    const { message } = await failure(client(url).introspect(token))
+    assert.match(message, /Check that url is that of \/oauth2\/introspect/)
+  })
 
   for (const code of [301, 302, 303, 307, 308]) {
     it(`after ${code}, without following it`, async (t) => {

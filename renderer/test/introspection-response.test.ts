@@ -63,6 +63,7 @@ describe('introspection response', () => {
     data_sources: [
       undefined, null, [], { 40: null }, { 40: [] }, { 40: { id: 213 } }, { 40: { id: '213', provided_id: 'a', name: 'b' } },
       { 40: { id: 213, provided_id: null, name: 'b' } }, { 40: { id: 213, provided_id: 'a', name: '' } },
+      { 40: { id: 213, provided_id: 'a', name: 'b' } }, { 40: { id: 213, provided_id: 'a', name: 'b', schema: { id: 1 } } },
     ],
     properties: [undefined, [], 'x', 1, true],
   } // prettier-ignore

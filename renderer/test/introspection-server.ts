@@ -60,6 +60,11 @@ export const active = {
   name: 'Example customer',
   api_environment_tag: 'Customer',
   mapping: { 40: '213' },
-  data_sources: { 40: { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
+  data_sources: {
+    40: {
+      ...{ id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
+      schema: { id: 12, provided_id: '40' },
+    },
+  },
   properties: { region: 'EU' },
 }

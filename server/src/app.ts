@@ -35,9 +35,12 @@ import { setCommonHeaders } from './http/response.ts'
 import type { RequestObserver } from './http/server/request-observer.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath } from './http/user/fast-path.ts'
-import { introspectionRoute } from './http/user/introspection-route.ts'
+import { introspectionRoute } from './http/oauth/introspection-route.ts'
+import { addMetadataRoute } from './http/oauth/metadata-route.ts'
+import { OAuthClients } from './http/oauth/oauth-clients.ts'
+import { revocationRoute } from './http/oauth/revocation-route.ts'
 import { ResponseCache } from './http/user/response-cache.ts'
-import { userRoute } from './http/user/user-route.ts'
+import { userRoutes } from './http/user/user-route.ts'
 import { accessLog } from './observability/access-log.ts'
 
 export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
@@ -107,6 +110,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
     const consoleParts = { sessions, apiTokens: management.apiTokens, folder: parts.consoleFolder }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
+  addMetadataRoute(app)
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
   return app
@@ -130,11 +134,17 @@ const fastifyOptions = {
 
 function fastPathOf(
   { store, userGroups, introspections, feed, rateLimiter, limits, logger }: AppDependencies,
-  authentication: Parameters<typeof userRoute>[0]['authentication'],
+  authentication: Parameters<typeof userRoutes>[0]['authentication'],
 ): FastPath {
   const responses = new ResponseCache(store, limits.responseCache)
   const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
-  return new FastPath([userRoute(shared), introspectionRoute({ ...shared, introspections, feed })], logger)
+  const clients = new OAuthClients(shared)
+  const routes = [
+    ...userRoutes(shared),
+    introspectionRoute({ clients, userGroups, responses, introspections, feed }),
+    revocationRoute({ clients, userGroups }),
+  ]
+  return new FastPath(routes, logger)
 }
 
 function managementOf({ store, userGroups, clock }: AppDependencies) {

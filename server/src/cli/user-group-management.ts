@@ -77,9 +77,10 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
   command('restore', 'Restore a deleted user group and its token.')
     .argument('<team_id>', 'id from `ugs user-group list-deleted`', parseCount)
     .action(restore)
-  command('isolation', 'List shared data sources, and mappings that name nothing registered.').action(
-    isolation,
-  )
+  command(
+    'isolation',
+    'List shared data sources, mappings that name nothing registered, and schemas mapped twice.',
+  ).action(isolation)
   userGroup
     .command('promote')
     .description('Copy name, mapping and properties of user groups from Testing to Customer.')

@@ -57,7 +57,7 @@ export const errorTable = {
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'Content-Type is not that of this path in UTF-8, or the request has a Content-Encoding.',
+    meaning: 'Content-Type is not that of this path in UTF-8, or the body has a Content-Encoding.',
   },
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
   rate_limited: {
@@ -112,6 +112,52 @@ export const ErrorResponse = Type.Object(
   },
   { additionalProperties: false },
 )
+
+/** Error codes of OAuth (RFC 6749, section 5.2; RFC 6750, section 3.1). Other faults are `invalid_request`. */
+const oauthCodes: Partial<Record<FaultCode, string>> = {
+  unauthenticated: 'invalid_client',
+  forbidden: 'insufficient_scope',
+  rate_limited: 'temporarily_unavailable',
+  unavailable: 'temporarily_unavailable',
+  internal: 'server_error',
+}
+
+const invalidRequest = 'invalid_request'
+
+export function oauthCodeOf(code: FaultCode): string {
+  return oauthCodes[code] ?? invalidRequest
+}
+
+/** Errors of the OAuth endpoints. */
+export const OAuthErrorResponse = Type.Object(
+  {
+    error: Type.Enum([...new Set([invalidRequest, ...Object.values(oauthCodes)])], {
+      description: 'A code of OAuth.',
+      examples: ['invalid_client'],
+    }),
+    error_description: Type.String({
+      description: 'A text for people. It may change.',
+      examples: ['token: is required'],
+    }),
+    request_id: Type.String({
+      description: 'The id of the request in the log of the service.',
+      examples: ['k3Jf81Qz-2s'],
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export function oauthErrorBody(
+  { code, message }: Pick<Fault, 'code' | 'message'>,
+  requestId: string,
+): string {
+  return JSON.stringify({
+    error: oauthCodeOf(code),
+    // RFC 6749, section 5.2, allows only these characters.
+    error_description: message.replaceAll('"', "'").replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?'),
+    request_id: requestId,
+  })
+}
 
 export function errorBody({ code, message, fields }: Fault, requestId: string): string {
   return JSON.stringify({

@@ -1,5 +1,5 @@
-import type { FaultCode } from '../domain/fault.ts'
-import { errorTable } from './errors.ts'
+import { Fault, type FaultCode } from '../domain/fault.ts'
+import { errorBody, errorTable, oauthErrorBody } from './errors.ts'
 
 // Building blocks of the OpenAPI document (http/docs/openapi-document.ts).
 
@@ -43,10 +43,13 @@ export function responses({
   response,
   faults,
   status = 200,
+  isOAuth = false,
 }: {
   response: object
   faults: readonly FaultCode[]
   status?: number
+  /** True for errors in OAuth's form. */
+  isOAuth?: boolean
 }): Record<string, object> {
   const statuses = [...new Set(faults.map((code) => errorTable[code].status))]
   return {
@@ -54,28 +57,27 @@ export function responses({
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
-        errorResponse(faults.filter((code) => errorTable[code].status === status)),
+        errorResponse(
+          faults.filter((code) => errorTable[code].status === status),
+          isOAuth,
+        ),
       ]),
     ),
   }
 }
 
-function errorResponse(codes: readonly FaultCode[]): object {
+function errorResponse(codes: readonly FaultCode[], isOAuth: boolean): object {
+  const bodyOf = isOAuth ? oauthErrorBody : errorBody
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
     headers: responseHeaders,
     content: {
       'application/json': {
-        schema: reference('ErrorResponse'),
+        schema: reference(isOAuth ? 'OAuthErrorResponse' : 'ErrorResponse'),
         examples: Object.fromEntries(
           codes.map((code) => [
             code,
-            {
-              value: {
-                success: 0,
-                error: { code, message: errorTable[code].meaning, request_id: 'k3Jf81Qz-2s' },
-              },
-            },
+            { value: JSON.parse(bodyOf(new Fault(code, errorTable[code].meaning), 'k3Jf81Qz-2s')) as object },
           ]),
         ),
       },

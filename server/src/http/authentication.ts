@@ -19,6 +19,8 @@ const cacheSize = 5_000
 /** Maximum length of a cached `Authorization` header, in characters. */
 const maxHeaderLength = 512
 
+const realm = 'realm="User Group Service"'
+
 /** Extracts the API token from the credentials of each scheme. */
 const readers = {
   Token: (credentials: string) => credentials,
@@ -53,9 +55,13 @@ export class Authentication {
 
   /** Value of `WWW-Authenticate` (RFC 9110, section 11.6.1). */
   get challenge(): string {
-    return this.#schemes
-      .map((scheme) => (scheme === 'Token' ? scheme : `${scheme} realm="User Group Service"`))
-      .join(', ')
+    return this.challengeWith('')
+  }
+
+  /** @param ofBearer further parameters of `Bearer` (RFC 6750, section 3) */
+  challengeWith(ofBearer: string): string {
+    const parameters = { Token: '', Bearer: ` ${realm}${ofBearer}`, Basic: ` ${realm}` }
+    return this.#schemes.map((scheme) => scheme + parameters[scheme]).join(', ')
   }
 
   /**
@@ -70,14 +76,22 @@ export class Authentication {
       : this.#lookUp(authorization)
   }
 
+  /**
+   * Returns the API token that a client sent as its secret in a form, without a scheme.
+   * @throws Fault `unauthenticated`, `unavailable`
+   */
+  authenticateSecret(secret: string): ApiToken | Promise<ApiToken> {
+    return this.authenticate(/\s/.test(secret) ? '' : `Token ${secret}`)
+  }
+
   async #lookUp(authorization: string): Promise<ApiToken> {
     const { store, clock, cacheMs } = this.#dependencies
     const token = this.#tokenOf(authorization)
-    if (token === undefined || !isWellFormedApiToken(token)) throw this.#unauthenticated()
+    if (token === undefined || !isWellFormedApiToken(token)) throw this.unauthenticated()
     // Set before the lookup, so that a token that is revoked meanwhile is not trusted for longer.
     const until = clock.monotonic() + cacheMs
     const apiToken = await store.apiTokens.find(hashToken(token))
-    if (apiToken === null) throw this.#unauthenticated()
+    if (apiToken === null) throw this.unauthenticated()
     if (authorization.length <= maxHeaderLength) this.#cache.set(authorization, { apiToken, until })
     return this.#usable(apiToken, clock.now())
   }
@@ -89,13 +103,13 @@ export class Authentication {
   }
 
   #usable(apiToken: ApiToken, now: number): ApiToken {
-    if (!isUsable(apiToken, now)) throw this.#unauthenticated()
+    if (!isUsable(apiToken, now)) throw this.unauthenticated()
     this.#dependencies.lastUsedTracker.note(apiToken)
     return apiToken
   }
 
   /** Returns the same fault for all causes, so that strangers cannot find out which tokens exist. */
-  #unauthenticated(): Fault {
+  unauthenticated(): Fault {
     const [last, ...others] = [...this.#schemes].reverse().map((scheme) => `"${scheme}"`)
     const schemes = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
     return new Fault('unauthenticated', `Authorization: must be ${schemes} and a valid API token`)

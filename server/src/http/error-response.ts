@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { errorBody, errorTable } from '../contract/errors.ts'
+import { errorBody, errorTable, oauthErrorBody } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { contextOf, type RequestContext, type ResponseHeaders } from './request-context.ts'
 import { sendJson } from './response.ts'
@@ -11,6 +12,9 @@ declare module 'fastify' {
   }
 }
 
+/** Returns the value of `WWW-Authenticate` in the response to an error, or undefined. */
+export type ChallengeOf = (code: FaultCode, request: IncomingMessage) => string | undefined
+
 interface ErrorResponse {
   readonly status: number
   readonly json: string
@@ -19,7 +23,9 @@ interface ErrorResponse {
 /** Sends the error response for an error that a Fastify route threw. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { challenge } = request.routeOptions.config
-  const { status, json } = failureResponse(error, contextOf(request.raw), reply, request.log, challenge)
+  const { status, json } = failureResponse(error, contextOf(request.raw), reply, request.log, (code) =>
+    code === 'unauthenticated' ? challenge : undefined,
+  )
   return sendJson(reply, status, json)
 }
 
@@ -35,7 +41,7 @@ export function failureResponse(
   context: RequestContext,
   headers: ResponseHeaders,
   logger: Pick<FastifyBaseLogger, 'error'>,
-  challenge?: string,
+  challengeOf: ChallengeOf,
 ): ErrorResponse {
   const fault = faultOf(error)
   if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
@@ -50,19 +56,26 @@ export function failureResponse(
       'request failed',
     )
   }
-  return errorResponse(fault, context, headers, challenge)
+  return errorResponse(fault, context, headers, challengeOf)
 }
 
 function errorResponse(
   fault: Fault,
   context: RequestContext,
   headers: ResponseHeaders,
-  challenge = '',
+  challengeOf?: ChallengeOf,
 ): ErrorResponse {
   context.faultCode = fault.code
-  if (fault.code === 'unauthenticated') headers.header('WWW-Authenticate', challenge)
+  const challenge = challengeOf?.(fault.code, context.raw)
+  if (challenge !== undefined) headers.header('WWW-Authenticate', challenge)
   if (fault.code === 'unavailable') headers.header('Retry-After', '1')
-  return { status: errorTable[fault.code].status, json: errorBody(fault, context.id) }
+  return { status: errorTable[fault.code].status, json: errorJson(fault, context) }
+}
+
+/** Returns the body of an error response: in OAuth's form at the OAuth endpoints. */
+export function errorJson(fault: Fault, { id, raw }: Pick<RequestContext, 'id' | 'raw'>): string {
+  const isOAuth = /^\/oauth2\/(?:introspect|revoke)\/?(?:\?|$)/.test(raw.url ?? '')
+  return isOAuth ? oauthErrorBody(fault, id) : errorBody(fault, id)
 }
 
 /** Error codes of the client errors that Fastify itself throws. */

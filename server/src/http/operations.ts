@@ -7,10 +7,29 @@ const userScopes = {
   rotate: ['write'],
   update: ['write'],
   introspect: ['introspect'],
+  revoke: ['write'],
   readEvents: ['introspect', 'admin'],
 } as const satisfies Record<string, readonly Scope[]>
 
-export type UserOperation = Exclude<keyof typeof userScopes, 'introspect' | 'readEvents'>
+export type OAuthOperation = 'introspect' | 'revoke'
+
+export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'readEvents'>
+
+export const oauthPaths = {
+  introspect: '/oauth2/introspect',
+  revoke: '/oauth2/revoke',
+  metadata: '/.well-known/oauth-authorization-server',
+} as const
+
+/**
+ * Paths that are one operation each, with POST. OpenAPI generators ignore the body of a GET, and `/api/user` has another one for each
+ * method.
+ */
+export const operationPaths = {
+  getOrCreate: '/api/user/get-or-create',
+  update: '/api/user/update',
+  rotate: '/api/user/rotate-token',
+} as const satisfies Record<UserOperation, string>
 
 export type Operation = keyof typeof userScopes | AdminOperationId
 

@@ -26,15 +26,24 @@ export function checkUploadHeaders(request: IncomingMessage, mediaTypes: readonl
     throw new Fault('not_implemented', 'Transfer-Encoding: only chunked is supported')
   }
   if (coding === undefined && lengthOf(request) === 0) throw bodyRequired(request)
-  if (headers['content-encoding'] !== undefined) {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity') {
     throw new Fault(
       'unsupported_media_type',
-      'Content-Encoding: is not supported; send the body uncompressed',
+      `Content-Encoding: ${received(encoding)} is not supported; send the body uncompressed`,
     )
   }
   if (mediaTypeOf(request, mediaTypes) === undefined) {
-    throw new Fault('unsupported_media_type', `Content-Type: must be ${mediaTypes.join(' or ')}, in UTF-8`)
+    throw new Fault(
+      'unsupported_media_type',
+      `Content-Type: must be ${mediaTypes.join(' or ')}, in UTF-8, but is ${received(headers['content-type'])}`,
+    )
   }
+}
+
+/** Returns a header value for an error message. */
+function received(value = ''): string {
+  return value === '' ? 'missing' : JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
 }
 
 function lengthOf({ headers }: IncomingMessage): number {

@@ -70,7 +70,7 @@ test('Apache protects its backend and passes the claims of the token on', async 
   assert.match(iat ?? '', /^\d{10}$/)
   assert.deepEqual(JSON.parse(mappingClaim ?? ''), mapping)
   assert.deepEqual(JSON.parse(data_sources ?? ''), {
-    [schema]: { id: dataSource, provided_id: 'eu', name: 'A' },
+    [schema]: { id: dataSource, provided_id: 'eu', name: 'A', schema: { id: schema, provided_id: 'eu' } },
   })
   assert.deepEqual(JSON.parse(bound ?? ''), properties)
 

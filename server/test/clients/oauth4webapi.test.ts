@@ -10,17 +10,17 @@ test('oauth4webapi introspects, as a resource server does', async (t) => {
   const service = await startService(t)
   const secret = await createApiToken(service, 'Testing', '--scopes', 'introspect')
   const api = userApi(service.origin, service.tokens.Testing)
-  const server: oauth.AuthorizationServer = {
-    issuer: service.origin,
-    introspection_endpoint: service.origin + introspectionPath,
-  }
+  // The option is marked as deprecated to draw attention. The service has no TLS; a proxy in front of it does.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const issuer = new URL(service.origin)
+  const server = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { ...insecure, algorithm: 'oauth2' }),
+  )
+  assert.equal(server.introspection_endpoint, service.origin + introspectionPath)
   const client: oauth.Client = { client_id: 'the renderer' }
-  const options = {
-    // The option is marked as deprecated to draw attention. The service has no TLS; a proxy in front of it does.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated
-    [oauth.allowInsecureRequests]: true,
-    additionalParameters: { token_type_hint: 'access_token' },
-  }
+  const options = { ...insecure, additionalParameters: { token_type_hint: 'access_token' } }
   const introspect = async (token: string, clientAuthentication = oauth.ClientSecretBasic(secret)) =>
     oauth.processIntrospectionResponse(
       server,
@@ -59,16 +59,27 @@ test('oauth4webapi introspects, as a resource server does', async (t) => {
   assertSuccess(await api.post({ current_token: next }))
   for (const token of [next, 'forged', `${next}x`]) {
     assert.deepEqual(await introspect(token), { active: false })
+    assert.deepEqual(await introspect(token, oauth.ClientSecretPost(secret)), { active: false })
   }
+
+  const revoke = async (token: string, apiToken: string) =>
+    oauth.processRevocationResponse(
+      await oauth.revocationRequest(server, client, oauth.ClientSecretPost(apiToken), token, options),
+    )
+  const current = tokenIn(await api.get({ user_group_id: 'customer-42' }))
+  await assert.rejects(revoke(current, secret), oauth.WWWAuthenticateChallengeError)
+  await revoke(current, service.tokens.Testing)
+  assert.deepEqual(await introspect(current), { active: false })
+  assert.equal((await introspect(tokenIn(await api.get({ user_group_id: 'customer-42' })))).active, true)
 
   await assert.rejects(introspect(next, oauth.ClientSecretBasic(`${secret}x`)), (error) => {
     assert.ok(error instanceof oauth.WWWAuthenticateChallengeError)
     assert.deepEqual(
-      error.cause.map(({ scheme, parameters }) => [scheme, parameters.realm]),
+      error.cause.map(({ scheme, parameters: { realm, error } }) => [scheme, realm, error]),
       [
-        ['token', undefined],
-        ['bearer', 'User Group Service'],
-        ['basic', 'User Group Service'],
+        ['token', undefined, undefined],
+        ['bearer', 'User Group Service', 'invalid_token'],
+        ['basic', 'User Group Service', undefined],
       ],
     )
     return true

@@ -169,10 +169,10 @@ describe('an unauthenticated request', () => {
     })
   })
 
-  test('can use schemes other than Token only for introspection', async () => {
+  test('can use schemes other than Token only at the OAuth endpoints', async () => {
     const basic = Buffer.from(`x:${owner.adminToken}`).toString('base64')
     for (const authorization of [`Bearer ${owner.adminToken}`, `Basic ${basic}`, owner.adminToken]) {
-      for (const [, operation] of all.filter(([id]) => id !== 'introspect')) {
+      for (const [, operation] of all.filter(([id]) => id !== 'introspect' && id !== 'revoke')) {
         assertCode(await operation.send(origin, { authorization }, owned), 'unauthenticated', operation)
       }
     }
@@ -229,10 +229,14 @@ const expected: Record<OperationId, Expected> = {
   getOrCreateByOverride: 'name_required',
   update: 'user_group_not_found',
   updateByOverride: 'user_group_not_found',
+  getOrCreateByPath: 'name_required',
+  updateByPath: 'user_group_not_found',
+  rotateReplacedByPath: 'token_not_found',
   rotate: 'token_not_found',
   rotateReplaced: 'token_not_found',
   rotateAgain: 'token_not_found',
   introspect: (body) => assert.deepEqual(body, { active: false }),
+  revoke: (body) => assert.deepEqual(body, {}),
   searchUserGroups: empty('user_groups'),
   getUserGroup: 'user_group_not_found',
   patchUserGroup: 'user_group_not_found',
@@ -385,7 +389,7 @@ describe('to its owner', () => {
         for (const one of user_groups) await admin.patchUserGroup({ ...of(one), body: { mapping: null } })
       }
       const response = await operations[id].send(origin, byToken(ownersToken), owned)
-      if (id === 'rotateReplaced') assertFault(response, 'token_superseded')
+      if (id === 'rotateReplaced' || id === 'rotateReplacedByPath') assertFault(response, 'token_superseded')
       else if (isManagement(id)) assertSucceeded(response, id)
       else assert.equal(response.status, 200, response.text)
       if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)

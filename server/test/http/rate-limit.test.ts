@@ -5,7 +5,7 @@ import { adminApi } from '../support/admin-api.ts'
 import { startApp } from '../support/app.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
-import { introspector } from '../support/introspection.ts'
+import { assertOAuthFault, introspector } from '../support/introspection.ts'
 import { startReplicas } from '../support/replicas.ts'
 import { startService } from '../support/service.ts'
 import { assertFault, userApi } from '../support/user-api.ts'
@@ -89,7 +89,8 @@ describe('the rate limit counts requests', () => {
         responses.map(({ status }) => status === 429),
         [false, false, false, false, false, true],
       )
-      assertFault(responses[5] as HttpResponse, 'rate_limited')
+      const assertRefusal = title === 'of introspection' ? assertOAuthFault : assertFault
+      assertRefusal(responses[5] as HttpResponse, 'rate_limited')
     })
   }
 

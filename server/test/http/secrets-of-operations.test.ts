@@ -61,6 +61,8 @@ const showing = new Set<OperationId>([
     'getOrCreateByOverride',
     'update',
     'updateByOverride',
+    'getOrCreateByPath',
+    'updateByPath',
     'rotate',
     'rotateAgain',
   ] as const),

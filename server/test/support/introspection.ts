@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { sendRequest, type HttpResponse } from './http.ts'
-import { assertCommonHeaders } from './user-api.ts'
+import { oauthCodeOf } from '../../src/contract/errors.ts'
+import { assertCommonHeaders, statusOf, type ErrorCode } from './user-api.ts'
 
 export const introspectionPath = '/oauth2/introspect'
+export const revocationPath = '/oauth2/revoke'
 
 export const formType = 'application/x-www-form-urlencoded'
 
@@ -17,7 +19,10 @@ export interface Claims {
   readonly name: string
   readonly api_environment_tag: string
   readonly mapping: Record<string, string> | null
-  readonly data_sources: Record<string, { id: number; provided_id: string; name: string }>
+  readonly data_sources: Record<
+    string,
+    { id: number; provided_id: string; name: string; schema: { id: number; provided_id: string } }
+  >
   readonly properties: Record<string, unknown> | null
 }
 
@@ -67,4 +72,22 @@ export function assertActive(response: HttpResponse): Claims {
 export function assertInactive(response: HttpResponse): void {
   assertIntrospection(response)
   assert.equal(response.text, '{"active":false}')
+}
+
+/** Asserts the whole shape of an error of an OAuth endpoint, and that its description has each name. */
+export function assertOAuthFault(
+  response: HttpResponse,
+  code: ErrorCode,
+  names: readonly string[] = [],
+): { message: string } {
+  const body = response.body as { error: string; error_description: string; request_id: string }
+  assert.deepEqual([response.status, body.error], [statusOf[code], oauthCodeOf(code)], response.text)
+  assert.equal(response.headers['content-type'], 'application/json')
+  assertCommonHeaders(response)
+  assert.deepEqual(Object.keys(body), ['error', 'error_description', 'request_id'])
+  assert.match(body.error_description, /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/)
+  assert.doesNotMatch(response.text, /ug[at]_(customer|testing)_\w|\bat .*:\d+:\d+|SQLITE|node:internal/)
+  assert.equal(body.request_id, response.headers['x-request-id'])
+  for (const name of names) assert.ok(body.error_description.includes(`${name}: `), response.text)
+  return { message: body.error_description }
 }

@@ -8,7 +8,8 @@ import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
 import { startApp } from './app.ts'
 import type { Belongings } from './belongings.ts'
 import { sendRequest, type HttpResponse } from './http.ts'
-import { formType, introspectionPath } from './introspection.ts'
+import { oauthCodeOf } from '../../src/contract/errors.ts'
+import { formType, introspectionPath, revocationPath } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import type { ErrorCode } from './user-api.ts'
 
@@ -43,6 +44,8 @@ export interface Operation {
 
 interface Described {
   readonly method: 'GET' | 'POST' | 'PUT'
+  /** Default: `/api/user`. */
+  readonly path?: string
   readonly headers?: (of: Belongings) => Record<string, string>
   readonly body: (of: Belongings) => object
   readonly scopes?: readonly ApiScope[]
@@ -64,6 +67,18 @@ const ofUserGroups = {
     method: 'POST',
     headers: aKey,
     body: ({ replacedToken }) => ({ current_token: replacedToken, grace_period_seconds: 3600 }),
+  },
+  getOrCreateByPath: {
+    method: 'POST',
+    path: '/api/user/get-or-create',
+    body: seen,
+    scopes: ['read', 'write'],
+  },
+  updateByPath: { method: 'POST', path: '/api/user/update', body: changed },
+  rotateReplacedByPath: {
+    method: 'POST',
+    path: '/api/user/rotate-token',
+    body: ({ replacedToken }) => ({ current_token: replacedToken }),
   },
   rotate: { method: 'POST', body: rotation },
 } as const satisfies Record<string, Described>
@@ -123,7 +138,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
 let workspaces = 0
 let schemas = 0
 
-export type OperationId = keyof typeof ofUserGroups | 'introspect' | AdminOperationId
+export type OperationId = keyof typeof ofUserGroups | 'introspect' | 'revoke' | AdminOperationId
 
 /** Every operation that authenticates, with every way to call `/api/user`. */
 export const operations = Object.fromEntries([
@@ -143,17 +158,36 @@ export const operations = Object.fromEntries([
         }),
     } satisfies Operation,
   ],
-  ...Object.entries<Described>(ofUserGroups).map(([id, { method, headers, body, scopes }]) => [
-    id,
+  [
+    'revoke',
     {
-      route: `${method} /api/user`,
-      scopes: scopes ?? ['write'],
-      challenge: 'Token',
+      route: `POST ${revocationPath}`,
+      scopes: ['write'],
+      challenge: 'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
       takesSession: false,
-      send: (origin, own, of) =>
-        sendRequest(origin, { method, headers: { ...headers?.(of), ...own }, body: body(of) }),
+      // Not the current token, which other operations use.
+      send: (origin, own, { replacedToken }) =>
+        sendRequest(origin, {
+          method: 'POST',
+          path: revocationPath,
+          headers: { 'content-type': formType, ...own },
+          body: `token=${replacedToken}`,
+        }),
     } satisfies Operation,
-  ]),
+  ],
+  ...Object.entries<Described>(ofUserGroups).map(
+    ([id, { method, path = '/api/user', headers, body, scopes }]) => [
+      id,
+      {
+        route: `${method} ${path}`,
+        scopes: scopes ?? ['write'],
+        challenge: 'Token',
+        takesSession: false,
+        send: (origin, own, of) =>
+          sendRequest(origin, { method, path, headers: { ...headers?.(of), ...own }, body: body(of) }),
+      } satisfies Operation,
+    ],
+  ),
   ...operationIds.map((id) => [id, managementOperation(id)] as const),
 ]) as Readonly<Record<OperationId, Operation>>
 
@@ -177,14 +211,17 @@ function managementOperation(id: AdminOperationId): Operation {
 
 /** Routes without authentication, with the same response for every client. */
 export const openRoutes =
-  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|docs\b.*|console|console\/\*|console\/assets\/\*)$/
+  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|docs\b.*|console|console\/\*|console\/assets\/\*)$/
 
 /** Routes that sign in to the console and out. */
 export const sessionRoutes = ['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`)
 
 /** Returns true if the response is an error with this code. */
 export function assertCode(response: HttpResponse, code: ErrorCode, { challenge }: Operation): void {
-  const { error } = response.body as { error?: { code: string } }
-  assert.equal(error?.code, code, response.text)
-  assert.equal(response.headers['www-authenticate'], code === 'unauthenticated' ? challenge : undefined)
+  const { error } = response.body as { error?: { code: string } | string }
+  const isOAuth = typeof error === 'string'
+  assert.equal(isOAuth ? error : error?.code, isOAuth ? oauthCodeOf(code) : code, response.text)
+  const header = response.headers['www-authenticate']
+  if (isOAuth) assert.equal(header?.replace(/, (?:error|scope)="\w+"/g, ''), challenge)
+  else assert.equal(header, code === 'unauthenticated' ? challenge : undefined)
 }

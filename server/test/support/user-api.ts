@@ -24,7 +24,7 @@ export interface ErrorView {
 }
 
 /** Status of each error code in the contract. */
-const statusOf = {
+export const statusOf = {
   malformed_request: 400,
   malformed_json: 400,
   body_required: 400,

@@ -45,15 +45,24 @@ export function FindingsTable({ findings }: { readonly findings: readonly Findin
 }
 
 export function Kind({ kind }: Pick<Finding, 'kind'>) {
-  return kind === 'shared' ? (
-    <Badge variant="light" color="blue" miw="max-content" leftSection={<IconUsers size={12} aria-hidden />}>
-      Shared
-    </Badge>
-  ) : (
-    <Badge variant="light" color="red" miw="max-content" leftSection={<IconLinkOff size={12} aria-hidden />}>
-      Names nothing
+  const isShared = kind === 'shared'
+  const Icon = isShared ? IconUsers : IconLinkOff
+  return (
+    <Badge
+      variant="light"
+      color={isShared ? 'blue' : 'red'}
+      miw="max-content"
+      leftSection={<Icon size={12} aria-hidden />}
+    >
+      {titles[kind]}
     </Badge>
   )
+}
+
+const titles: Record<Finding['kind'], string> = {
+  shared: 'Shared',
+  unresolved: 'Names nothing',
+  mapped_twice: 'Mapped twice',
 }
 
 interface Props {
@@ -110,6 +119,12 @@ function Advice({ finding, registry }: Props) {
     return (
       <div className={classes.advice}>
         If this is not intended, change the mapping of the user groups whose data is elsewhere.
+      </div>
+    )
+  if (kind === 'mapped_twice')
+    return (
+      <div className={classes.advice}>
+        The mapping also has the provided id of this schema. Remove one of the two entries.
       </div>
     )
   const { hasSchema, meant } = faultOf(finding, registry)

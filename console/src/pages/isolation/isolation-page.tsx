@@ -44,6 +44,12 @@ function Legend() {
         <Kind kind="unresolved" />
         <Text size="sm">Mappings name unregistered schemas or data sources, so dashboards find no data.</Text>
       </Group>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Kind kind="mapped_twice" />
+        <Text size="sm">
+          Mappings name one schema by both of its ids, so a dashboard may show the data of either entry.
+        </Text>
+      </Group>
     </Stack>
   )
 }

@@ -52,7 +52,8 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
  * @throws Fault `malformed_json`, `validation_failed`
  */
 export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempotency'> & BodyFingerprint {
-  const { value } = readStrictJson(bytes)
+  const { value, members } = readStrictJson(bytes)
+  if (members.has('user_group_id') && !members.has('current_token')) throw validationFailed([getSentAsPost])
   validateRotationBody(value)
   const { current_token, grace_period_seconds } = value
   return {
@@ -60,6 +61,13 @@ export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempote
     gracePeriodSeconds: grace_period_seconds ?? 0,
     fingerprint: hash('sha256', JSON.stringify([current_token, grace_period_seconds]), 'buffer'),
   }
+}
+
+const getSentAsPost: FieldFault = {
+  path: '/current_token',
+  message:
+    'is required to rotate a token. The body has user_group_id instead: some clients turn a GET with a body into a POST, such as curl without -X GET. ' +
+    'Send the header X-HTTP-Method-Override: GET, or POST to /api/user/get-or-create',
 }
 
 interface BodyFingerprint {

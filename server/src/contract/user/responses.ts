@@ -41,8 +41,11 @@ function secondsOf(ms: number): number {
 
 function dataSourcesObject(entries: TokenOwner['dataSources']): string {
   const members = entries.map(
-    ({ schemaKey, dataSource: { id, providedId, name } }) =>
-      `${JSON.stringify(schemaKey)}:${JSON.stringify({ id, provided_id: providedId, name })}`,
+    ({ schemaKey, schema, dataSource: { id, providedId, name } }) =>
+      `${JSON.stringify(schemaKey)}:${JSON.stringify({
+        ...{ id, provided_id: providedId, name },
+        schema: { id: schema.id, provided_id: schema.providedId },
+      })}`,
   )
   return `{${members.join()}}`
 }

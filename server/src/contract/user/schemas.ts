@@ -134,6 +134,10 @@ export const IntrospectionBody = Type.Object({
     examples: [tokenExample],
   }),
   token_type_hint: Type.Optional(Type.String({ description: 'Ignored.', examples: ['user_group'] })),
+  client_id: Type.Optional(Type.String({ description: 'Ignored.', examples: ['renderer'] })),
+  client_secret: Type.Optional(
+    Type.String({ description: 'The API token, if the request has no Authorization header.' }),
+  ),
 })
 
 const seconds = (description: string, example: number) =>
@@ -157,10 +161,14 @@ export const IntrospectionResponse = Type.Union([
         id: Type.Integer({ minimum: 1, examples: [213] }),
         provided_id: Type.String({ examples: ['warehouse-eu'] }),
         name: Type.String({ examples: ['Warehouse EU'] }),
+        schema: response({
+          id: Type.Integer({ minimum: 1, examples: [12] }),
+          provided_id: Type.String({ examples: ['40'] }),
+        }),
       }),
       {
         description:
-          'The registered data sources by mapping key. Entries that name no registered schema and data source are missing.',
+          'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
       },
     ),
     properties,

@@ -31,13 +31,14 @@ export interface DataSource {
  */
 export interface ResolvedEntry {
   readonly schemaKey: string
-  /** True if the key names a registered schema. */
-  readonly hasSchema: boolean
+  /** Null if the key names no registered schema. */
+  readonly schema: Pick<Schema, 'id' | 'providedId'> | null
   /** Null if the value names no data source of the schema. */
   readonly dataSource: Pick<DataSource, 'id' | 'providedId' | 'name'> | null
 }
 
 export interface RegisteredEntry extends ResolvedEntry {
+  readonly schema: NonNullable<ResolvedEntry['schema']>
   readonly dataSource: NonNullable<ResolvedEntry['dataSource']>
 }
 
@@ -68,4 +69,34 @@ export function mayName(entry: MappingEntry): boolean {
 /** Returns true if the entry names a registered data source. */
 export function isRegistered(entry: ResolvedEntry): entry is RegisteredEntry {
   return entry.dataSource !== null
+}
+
+/** Returns true if the key of the entry is the id of the schema, and not its provided id. */
+export function isNamedById({ schemaKey, schema }: ResolvedEntry): boolean {
+  return schema !== null && schema.providedId !== schemaKey
+}
+
+/** A mapping to check before it is stored. */
+export interface MappingToCheck {
+  readonly mapping: JsonText
+  readonly mode: MappingMode
+}
+
+/** Returns true if the mapping must be resolved. With `free`, only a key that may be the id of a schema can name one twice. */
+export function mustCheck({ mapping, mode }: MappingToCheck): boolean {
+  if (mode === 'registered') return true
+  const entries = mappingEntries(mapping)
+  return entries.length > 1 && entries.some(([schemaKey]) => parseId(schemaKey) !== null)
+}
+
+/** Returns the entries for which the mapping is refused: they name a schema twice or, with `registered`, something unregistered. */
+export function refusedEntries(entries: readonly ResolvedEntry[], mode: MappingMode): ResolvedEntry[] {
+  const counts = new Map<number, number>()
+  for (const { schema } of entries)
+    if (schema !== null) counts.set(schema.id, (counts.get(schema.id) ?? 0) + 1)
+  return entries.filter(
+    (entry) =>
+      (entry.schema !== null && counts.get(entry.schema.id) !== 1) ||
+      (mode === 'registered' && !isRegistered(entry)),
+  )
 }

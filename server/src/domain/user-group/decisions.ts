@@ -1,5 +1,11 @@
 import type { AuditAction } from '../audit/audit-event.ts'
-import { mappingEntries, mayName, type MappingEntry } from '../data-source/data-source.ts'
+import {
+  mappingEntries,
+  mayName,
+  mustCheck,
+  type MappingEntry,
+  type MappingToCheck,
+} from '../data-source/data-source.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { locationOf } from './location.ts'
 import type {
@@ -56,8 +62,8 @@ export interface Transition {
   readonly version: UserGroupVersion | null
   readonly entries: EntryChanges
   readonly event: UserGroupEvent
-  /** Mapping whose entries must all be registered; null if there is nothing to check. */
-  readonly mappingToCheck: JsonText | null
+  /** Null if there is nothing to check. */
+  readonly mappingToCheck: MappingToCheck | null
 }
 
 interface Refusal<Outcome extends string> {
@@ -337,12 +343,14 @@ function mismatchOf(
   return isExpected ? null : { outcome: 'revision_mismatch' }
 }
 
-/** Returns the mapping whose entries must all be registered; null if there is nothing to check. */
+/** Returns the mapping to check before it is stored; null if there is nothing to check. */
 export function mappingToCheck({
-  change,
-  mappingMode = 'free',
-}: Pick<UpdateUserGroup, 'change' | 'mappingMode'>): JsonText | null {
-  return mappingMode === 'free' ? null : (change.mapping ?? null)
+  change: { mapping = null },
+  mappingMode: mode,
+}: Pick<UpdateUserGroup, 'change' | 'mappingMode'>): MappingToCheck | null {
+  if (mapping === null || mode === undefined) return null
+  const toCheck = { mapping, mode }
+  return mustCheck(toCheck) ? toCheck : null
 }
 
 function entryChanges(before: JsonText | null, after: JsonText | null): EntryChanges {

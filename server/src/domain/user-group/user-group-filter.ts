@@ -19,6 +19,11 @@ export function hasProperty(properties: JsonText | null, path: readonly string[]
   return typeof found === 'boolean' ? String(found) === value : found === value
 }
 
+/** Returns true if a mapping has a key. */
+export function hasSchemaKey(mapping: JsonText | null, schemaKey: string): boolean {
+  return mapping !== null && Object.hasOwn(JSON.parse(mapping) as object, schemaKey)
+}
+
 /** Parses a JSON number. Returns undefined for any other text. */
 export function numberOf(text: string): number | undefined {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined

@@ -1,6 +1,7 @@
 import { isUsable, type ApiToken } from '../api-token/api-token.ts'
 import type { Clock } from '../util/clock.ts'
 import {
+  isNamedById,
   mappingEntries,
   schemaOfKey,
   type DataSource,
@@ -44,9 +45,9 @@ export interface UserGroupDetails {
   readonly versions: readonly UserGroupVersion[]
 }
 
-/** A mapping entry that several user groups share, or that names no registered data source. */
+/** A mapping entry that several user groups share, that names no registered data source, or whose schema has another entry. */
 export interface IsolationFinding {
-  readonly kind: 'shared' | 'unresolved'
+  readonly kind: 'shared' | 'unresolved' | 'mapped_twice'
   /** The entry, with provided ids if it is registered. */
   readonly entry: MappingEntry
   readonly dataSource: ResolvedEntry['dataSource']
@@ -244,7 +245,8 @@ export class UserGroupManagement {
 
   /**
    * Finds data sources that several user groups are mapped to, by provided id or id. If any schema is registered, also finds
-   * entries that name no registered data source; otherwise, entries that several user groups share.
+   * entries that name no registered data source, and schemas that a mapping names by both of their ids; otherwise, entries that
+   * several user groups share.
    * @throws Fault `validation_failed` (the position), `unavailable`
    */
   async findIsolationFindings(
@@ -291,12 +293,15 @@ export class UserGroupManagement {
           environment,
           after,
         })
-        const unresolved = await this.#unresolved(tenantScope, counts, isRegistryUsed)
-        const checked = await check(unresolved, (entry) =>
-          this.#findUnresolved(tenantScope, entry, isRegistryUsed),
+        const candidates = await this.#candidates(tenantScope, counts, isRegistryUsed)
+        const checked = await check(
+          candidates,
+          async ({ entry, resolved }) =>
+            (await this.#findMappedTwice(tenantScope, entry, resolved)) ??
+            (resolved?.dataSource ? null : this.#findUnresolved(tenantScope, entry, isRegistryUsed)),
         )
-        const last = checked < unresolved.length ? unresolved[checked - 1] : counts.at(-1)?.entry
-        position = isEnd && checked === unresolved.length ? null : { entry: last ?? null }
+        const last = checked < candidates.length ? candidates[checked - 1]?.entry : counts.at(-1)?.entry
+        position = isEnd && checked === candidates.length ? null : { entry: last ?? null }
       }
     } while (position !== null && !isOver())
     return { items, position: position && JSON.stringify(position) }
@@ -353,24 +358,46 @@ export class UserGroupManagement {
     return userGroups.length < 2 ? null : { kind: 'shared', entry, dataSource, userGroups }
   }
 
-  /** Selects the entries that are candidates for a finding: unresolved, and, if no schema is registered, possibly shared. */
-  async #unresolved(
+  /**
+   * Selects the entries that are candidates for a finding: unresolved, naming their schema by its id, and, if no schema is
+   * registered, possibly shared.
+   */
+  async #candidates(
     tenantScope: TenantScope,
     counts: EntryCounts['counts'],
     isRegistryUsed: boolean,
-  ): Promise<MappingEntry[]> {
+  ): Promise<{ readonly entry: MappingEntry; readonly resolved: ResolvedEntry | undefined }[]> {
     const entries = counts.map(({ entry }) => entry)
-    const resolved = await this.#store.dataSources.resolveEntries(
+    const all = await this.#store.dataSources.resolveEntries(
       tenantScope.workspaceId,
       tenantScope.environment,
       entries,
     )
     return counts.flatMap(({ entry, count }, i) => {
-      if (resolved[i]?.dataSource) return []
+      const resolved = all[i]
+      if (resolved?.dataSource && !isNamedById(resolved)) return []
       // The count of the last entry may be incomplete.
       const isShared = count >= 2 || i === counts.length - 1
-      return isRegistryUsed || isShared ? [entry] : []
+      return isRegistryUsed || isShared ? [{ entry, resolved }] : []
     })
+  }
+
+  /** Finds user groups that map a schema by its id with this entry, and by its provided id with another one. */
+  async #findMappedTwice(
+    { workspaceId, environment }: TenantScope,
+    entry: MappingEntry,
+    resolved: ResolvedEntry | undefined,
+  ): Promise<IsolationFinding | null> {
+    if (!resolved?.schema || !isNamedById(resolved)) return null
+    const filter = { mappedTo: [entry], schemaKey: resolved.schema.providedId }
+    const query = { workspaceId, environment, filter, limit: firstUserGroups.limit }
+    let found = await this.#store.userGroupSearch.search({ ...query, position: null })
+    // Most user groups have no such mapping, so the search must not end before one was found.
+    while (found.position !== null && found.userGroups.length === 0)
+      found = await this.#store.userGroupSearch.search({ ...query, position: found.position })
+    const { userGroups } = found
+    const { dataSource } = resolved
+    return userGroups.length === 0 ? null : { kind: 'mapped_twice', entry, dataSource, userGroups }
   }
 
   async #findUnresolved(

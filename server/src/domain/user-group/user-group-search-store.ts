@@ -24,6 +24,8 @@ export interface UserGroupFilter {
   readonly property?: { readonly path: readonly string[]; readonly value: string }
   /** The mapping has at least one of these entries. */
   readonly mappedTo?: readonly MappingEntry[]
+  /** The mapping has this key. */
+  readonly schemaKey?: string
   readonly suspended?: boolean
 }
 

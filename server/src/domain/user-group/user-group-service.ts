@@ -2,14 +2,13 @@ import { hash } from 'node:crypto'
 import type { Actor } from '../audit/audit-event.ts'
 import type { Clock } from '../util/clock.ts'
 import {
-  isRegistered,
   mappingEntries,
   type MappingMode,
+  refusedEntries,
   type ResolvedEntry,
 } from '../data-source/data-source.ts'
 import { Fault, validationFailed } from '../fault.ts'
 import { shownPointer } from '../json/json-pointer.ts'
-import type { JsonText } from '../json/json-text.ts'
 import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type {
   ExpectedUserGroup,
@@ -24,6 +23,7 @@ import type {
   TokenReference,
   UserGroupState,
 } from './user-group-store.ts'
+import { mappingToCheck } from './decisions.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { LocatorCodec } from '../token/locator.ts'
@@ -151,7 +151,7 @@ export class UserGroupService {
     const userGroup = await this.#store.userGroups.find(keyOf(caller, providedId))
     if (userGroup !== null && changesNothing(userGroup, change)) return 'unchanged'
     if (userGroup === null && change.name === undefined) throw nameRequired()
-    await this.#checkMapping(caller, change.mapping ?? null)
+    await this.#checkMapping(caller, change)
     return userGroup === null ? 'created' : 'updated'
   }
 
@@ -187,7 +187,7 @@ export class UserGroupService {
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
     if (result.outcome === 'revision_mismatch') throw revisionMismatch()
-    if (result.outcome === 'mapping_unregistered') throw mappingUnregistered(result.entries)
+    if (result.outcome === 'mapping_refused') throw mappingRefused(result.entries)
     return this.#open(result.userGroup)
   }
 
@@ -233,6 +233,25 @@ export class UserGroupService {
         )
       default:
         return { ...result.userGroup, token: this.#openToken(result.userGroup) }
+    }
+  }
+
+  /**
+   * Ends a user group token: replaces the current token by one that nobody has yet, and ends the grace period of a superseded
+   * one. Does nothing for any other text.
+   * @throws Fault `unavailable`
+   */
+  async revoke(caller: Caller, token: string): Promise<void> {
+    const reference = await this.referenceOf(token)
+    if (reference === null) return
+    try {
+      await this.rotate(caller, { target: { currentToken: token }, gracePeriodSeconds: 0 })
+    } catch (error) {
+      const code = error instanceof Fault ? error.code : undefined
+      if (code === 'token_not_found') return
+      if (code !== 'token_superseded') throw error
+      const now = this.#clock.now()
+      await this.#store.userGroups.endGracePeriod({ ...caller, token: reference, now })
     }
   }
 
@@ -287,13 +306,14 @@ export class UserGroupService {
     if (outcome === 'revision_mismatch') throw revisionMismatch()
   }
 
-  /** @throws Fault `validation_failed` if the mapping names an unregistered schema or data source, `unavailable` */
-  async #checkMapping({ workspaceId, environment }: TenantScope, mapping: JsonText | null): Promise<void> {
-    if (this.#mappingMode === 'free' || mapping === null) return
-    const entries = mappingEntries(mapping)
+  /** @throws Fault `validation_failed` if the mapping is refused, `unavailable` */
+  async #checkMapping({ workspaceId, environment }: TenantScope, change: UserGroupChange): Promise<void> {
+    const toCheck = mappingToCheck({ change, mappingMode: this.#mappingMode })
+    if (toCheck === null) return
+    const entries = mappingEntries(toCheck.mapping)
     const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, entries)
-    const unregistered = resolved.filter((entry) => !isRegistered(entry))
-    if (unregistered.length > 0) throw mappingUnregistered(unregistered)
+    const refused = refusedEntries(resolved, toCheck.mode)
+    if (refused.length > 0) throw mappingRefused(refused)
   }
 
   async #rotateOnce(
@@ -387,8 +407,8 @@ function refusalOf(result: GetOrCreateOutcome): Fault | null {
         'forbidden',
         'This API token is read-only, and this request would create or change the user group. Use one with the scope "write"',
       )
-    case 'mapping_unregistered':
-      return mappingUnregistered(result.entries)
+    case 'mapping_refused':
+      return mappingRefused(result.entries)
     case 'secret_key_retired':
       return secretKeyRetired(result)
     default:
@@ -419,13 +439,21 @@ export function userGroupNotFound(id: 'user_group_id' | 'team_id' = 'user_group_
   return new Fault('user_group_not_found', `No user group has this ${id} in this environment`)
 }
 
-function mappingUnregistered(entries: readonly ResolvedEntry[]): Fault {
+function mappingRefused(entries: readonly ResolvedEntry[]): Fault {
   return validationFailed(
-    entries.slice(0, maxFaultsShown).map(({ schemaKey, hasSchema }) => ({
-      path: shownPointer(['mapping', schemaKey]),
-      message: hasSchema ? 'is not a registered data source of this schema' : 'is not a registered schema',
+    entries.slice(0, maxFaultsShown).map((entry) => ({
+      path: shownPointer(['mapping', entry.schemaKey]),
+      message: reasonOf(entry, entries),
     })),
   )
+}
+
+function reasonOf({ schemaKey, schema }: ResolvedEntry, entries: readonly ResolvedEntry[]): string {
+  if (schema === null) return 'is not a registered schema'
+  const twin = entries.find((other) => other.schema?.id === schema.id && other.schemaKey !== schemaKey)
+  return twin === undefined
+    ? 'is not a registered data source of this schema'
+    : `names the same schema as the key ${JSON.stringify(twin.schemaKey)}; use one of them`
 }
 
 /** One error for a token that is malformed, unknown, or of another workspace or environment (contract, POST). */

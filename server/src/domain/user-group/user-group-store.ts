@@ -104,7 +104,7 @@ export interface GetOrCreateUserGroup extends Actor {
   readonly change: UserGroupChange
   /** If false, an operation that would write returns `write_required` instead. */
   readonly mayWrite: boolean
-  /** Default is `free`. */
+  /** Not checked if left out. */
   readonly mappingMode?: MappingMode
   readonly issueToken: IssueToken
   readonly now: number
@@ -115,13 +115,13 @@ export type GetOrCreateOutcome =
   // Nearly all requests end here, so the store reads only the columns of the response.
   | { readonly outcome: 'unchanged'; readonly userGroup: UserGroupView; readonly state: UserGroupState }
   | { readonly outcome: 'name_required' | 'write_required' }
-  | UnregisteredMapping
+  | RefusedMapping
   | SecretKeyRetired
 
-/** The mapping names schemas or data sources that are not registered. Only in registered mode. */
-export interface UnregisteredMapping {
-  readonly outcome: 'mapping_unregistered'
-  /** The unregistered entries. */
+/** The mapping names a registered schema twice or, in registered mode, something that is not registered. */
+export interface RefusedMapping {
+  readonly outcome: 'mapping_refused'
+  /** Entries for which the mapping is refused. */
   readonly entries: readonly ResolvedEntry[]
 }
 
@@ -146,7 +146,7 @@ export interface UpdateUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
   readonly change: UserGroupChange
-  /** Default is `free`. */
+  /** Not checked if left out. */
   readonly mappingMode?: MappingMode
   readonly now: number
 }
@@ -155,7 +155,7 @@ export type UpdateOutcome =
   | { readonly outcome: 'updated' | 'unchanged'; readonly userGroup: UserGroup }
   | { readonly outcome: 'not_found' }
   | RevisionMismatch
-  | UnregisteredMapping
+  | RefusedMapping
 
 export interface SuspendUserGroup extends Actor {
   readonly key: UserGroupKey
@@ -165,7 +165,7 @@ export interface SuspendUserGroup extends Actor {
   readonly now: number
 }
 
-export type SuspendOutcome = Exclude<UpdateOutcome, UnregisteredMapping>
+export type SuspendOutcome = Exclude<UpdateOutcome, RefusedMapping>
 
 export interface DeleteUserGroup extends Actor {
   readonly key: UserGroupKey

@@ -3,6 +3,7 @@ import { eventPaths, eventSchemas } from '../events/openapi.ts'
 import { adminPaths, adminTags } from '../admin/openapi.ts'
 import { adminSchemas } from '../admin/operations.ts'
 import { healthPaths } from '../health/openapi.ts'
+import { oauthPathItems, oauthSchemas } from '../oauth/openapi.ts'
 import { userPaths, userSchemas } from '../user/openapi.ts'
 
 /** Returns the OpenAPI 3.1 document of the service, built from the schemas that validate requests. */
@@ -14,7 +15,7 @@ export function openApiDocument(version: string): object {
       version,
       summary: 'Issues a token to each user group for viewing its embedded dashboards.',
       description:
-        'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`.',
+        'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`, or a path such as `/api/user/get-or-create`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that serves this document' }],
@@ -28,10 +29,10 @@ export function openApiDocument(version: string): object {
       ...adminTags,
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
-    paths: { ...userPaths(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
+    paths: { ...userPaths(), ...oauthPathItems(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
     components: {
       securitySchemes,
-      schemas: { ...userSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
+      schemas: { ...userSchemas, ...oauthSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
       headers: {
         RequestId: {
           description: 'Identifies the request in the log of the service.',

@@ -2,6 +2,8 @@ import { STATUS_CODES, type Server } from 'node:http'
 import { errorBody, errorTable } from '../../contract/errors.ts'
 import { Fault } from '../../domain/fault.ts'
 import { contextOf } from '../request-context.ts'
+import { errorJson } from '../error-response.ts'
+import { oauthPaths, operationPaths } from '../operations.ts'
 import type { HttpConnection } from './http-connection.ts'
 import type { RequestTracker } from './request-tracker.ts'
 import type { Stage } from './stage.ts'
@@ -22,7 +24,8 @@ type ProtocolError = Error & { code?: string; reason?: unknown; rawPacket?: unkn
 /** Methods of the main paths. There, a method that Node.js's parser does not know gets 405 like other methods, not 400. */
 const methodsOf = new Map([
   ['/api/user', 'GET, POST, PUT'],
-  ['/oauth2/introspect', 'POST'],
+  ...Object.values(operationPaths).map((path) => [path, 'POST'] as const),
+  ...[oauthPaths.introspect, oauthPaths.revoke].map((path) => [path, 'POST'] as const),
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
 
@@ -90,7 +93,7 @@ export class ProtocolErrors implements Stage {
     const requestId = context?.id ?? this.#nextRequestId()
     const { code } = fault
     const { status } = errorTable[code]
-    const body = errorBody(fault, requestId)
+    const body = context === undefined ? errorBody(fault, requestId) : errorJson(fault, context)
     const bytes = Buffer.byteLength(body)
     if (context === undefined) this.#tracker?.reportUnparsed({ requestId, status, code, bytes })
     else context.replacement = { status, code, bytes, at: performance.now() }

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { failureResponse } from '../error-response.ts'
+import { failureResponse, type ChallengeOf } from '../error-response.ts'
 import { contextOf, type RequestContext } from '../request-context.ts'
 import type { Next, Stage } from '../server/stage.ts'
 
@@ -14,8 +14,7 @@ declare module 'fastify' {
 export interface FastPathRoute {
   readonly methods: readonly string[]
   readonly url: string
-  /** Value of `WWW-Authenticate` in a 401. */
-  readonly challenge: string
+  readonly challenge: ChallengeOf
   /** Resolves with the JSON of a response with status 200, or throws a Fault. */
   readonly serve: (context: RequestContext) => Promise<string>
 }

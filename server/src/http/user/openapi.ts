@@ -2,8 +2,6 @@ import { limits } from '../../contract/limits.ts'
 import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
 import {
   GetOrCreateResponse,
-  IntrospectionBody,
-  IntrospectionResponse,
   RotationBody,
   RotationResponse,
   tokenExample,
@@ -11,6 +9,7 @@ import {
   UserGroupBody,
 } from '../../contract/user/schemas.ts'
 import type { FaultCode } from '../../domain/fault.ts'
+import { operationPaths } from '../operations.ts'
 
 export const userSchemas = {
   UserGroupBody,
@@ -18,20 +17,18 @@ export const userSchemas = {
   GetOrCreateResponse,
   UpdateResponse,
   RotationResponse,
-  IntrospectionBody,
-  IntrospectionResponse,
 }
 
 const jsonFaults: readonly FaultCode[] = [...requestFaults, 'malformed_json']
 
-const exampleGroup = {
+export const exampleGroup = {
   team_id: 1,
   token: tokenExample,
   name: 'Example customer',
   provided_id: 'customer-42',
 }
-const properties = { region: 'EU', plan: 'gold' }
-const api_environment_tag = 'Customer'
+export const properties = { region: 'EU', plan: 'gold' }
+export const api_environment_tag = 'Customer'
 
 const exampleBody = {
   user_group_id: 'customer-42',
@@ -43,11 +40,28 @@ const exampleBody = {
 export function userPaths(): Record<string, object> {
   return {
     '/api/user': { get: getOrCreateOperation(), post: rotateOperation(), put: updateOperation() },
-    '/oauth2/introspect': { post: introspectOperation() },
+    [operationPaths.getOrCreate]: { post: byPost(getOrCreateOperation(), 'GET /api/user') },
+    [operationPaths.update]: { post: byPost(updateOperation(), 'PUT /api/user') },
+    [operationPaths.rotate]: { post: byPost(rotateOnlyOperation(), 'POST /api/user') },
   }
 }
 
-function getOrCreateOperation(): object {
+interface DocumentedOperation {
+  readonly operationId: string
+  readonly description: string
+}
+
+/** Returns the operation at its own path. OpenAPI generators ignore the body of a GET. */
+function byPost<T extends DocumentedOperation>(operation: T, same: string): T {
+  const { operationId, description } = operation
+  return {
+    ...operation,
+    operationId: `${operationId}ByPost`,
+    description: `The same operation as \`${same}\`. ${description}`,
+  }
+}
+
+function getOrCreateOperation() {
   return {
     operationId: 'getOrCreateUserGroup',
     tags: ['User groups'],
@@ -66,53 +80,73 @@ function getOrCreateOperation(): object {
   }
 }
 
-function rotateOperation(): object {
+const rotationFaults: readonly FaultCode[] = [
+  ...jsonFaults,
+  'invalid_idempotency_key',
+  'token_not_found',
+  'token_superseded',
+  'idempotency_key_in_use',
+  'idempotency_key_reused',
+]
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A retry with the same key and body within 24 hours gets the first response again and rotates nothing. Keys are scoped to the user group whose token is sent.',
+  schema: { type: 'string', pattern: '^[!-~]+$', maxLength: limits.idempotencyKeyLength },
+  example: '5f1d7a52-6a0e-4a63-9a57-0a6a3d1f8c11',
+}
+
+const methodOverride = {
+  name: 'X-HTTP-Method-Override',
+  in: 'header',
+  description:
+    'Makes this request a get-or-create (`GET`) or an update (`PUT`), with the body and the response of that operation.',
+  schema: { type: 'string', enum: ['GET', 'PUT'] },
+}
+
+const currentToken = { current_token: exampleGroup.token }
+const rotatedGroup = { success: 1, user_group: { ...exampleGroup, api_environment_tag } }
+
+/** Rotation at its own path, which knows no method override. */
+function rotateOnlyOperation() {
   return {
     operationId: 'rotateUserGroupToken',
     tags: ['User groups'],
     summary: 'Rotate the token of a user group',
     description:
       'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. If several requests rotate the same token at once, exactly one succeeds. Requires the scope `write`.',
-    parameters: [
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        description:
-          'A retry with the same key and body within 24 hours gets the first response again and rotates nothing. Keys are scoped to the user group whose token is sent.',
-        schema: { type: 'string', pattern: '^[!-~]+$', maxLength: limits.idempotencyKeyLength },
-        example: '5f1d7a52-6a0e-4a63-9a57-0a6a3d1f8c11',
-      },
-      {
-        name: 'X-HTTP-Method-Override',
-        in: 'header',
-        description:
-          'Makes this request a get-or-create (`GET`) or an update (`PUT`), with the body and the response of that operation.',
-        schema: { type: 'string', enum: ['GET', 'PUT'] },
-      },
-    ],
-    requestBody: jsonBody(anyOf('RotationBody', 'UserGroupBody'), { current_token: exampleGroup.token }),
+    parameters: [idempotencyKey],
+    requestBody: jsonBody(reference('RotationBody'), currentToken),
     responses: responses({
       response: jsonResponse(
-        anyOf('RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'),
+        reference('RotationResponse'),
         'The user group with its new token.',
-        { success: 1, user_group: { ...exampleGroup, api_environment_tag } },
+        rotatedGroup,
       ),
-      faults: [
-        ...jsonFaults,
-        'invalid_method_override',
-        'invalid_idempotency_key',
-        'token_not_found',
-        'token_superseded',
-        'name_required',
-        'user_group_not_found',
-        'idempotency_key_in_use',
-        'idempotency_key_reused',
-      ],
+      faults: rotationFaults,
     }),
   }
 }
 
-function updateOperation(): object {
+function rotateOperation(): object {
+  return {
+    ...rotateOnlyOperation(),
+    parameters: [idempotencyKey, methodOverride],
+    requestBody: jsonBody(anyOf('RotationBody', 'UserGroupBody'), currentToken),
+    responses: responses({
+      response: jsonResponse(
+        anyOf('RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'),
+        'The user group with its new token.',
+        rotatedGroup,
+      ),
+      faults: [...rotationFaults, 'invalid_method_override', 'name_required', 'user_group_not_found'],
+    }),
+  }
+}
+
+function updateOperation() {
   return {
     operationId: 'updateUserGroup',
     tags: ['User groups'],
@@ -127,46 +161,6 @@ function updateOperation(): object {
         user_group: { ...exampleGroup, properties, api_environment_tag },
       }),
       faults: [...jsonFaults, 'user_group_not_found'],
-    }),
-  }
-}
-
-function introspectOperation(): object {
-  return {
-    operationId: 'introspectUserGroupToken',
-    tags: ['Renderer'],
-    summary: 'Look up the user group, data sources and properties behind a token',
-    description:
-      'Token introspection (RFC 7662). A token that is unknown, superseded, expired, malformed, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
-    security: [{ apiToken: [] }, { bearer: [] }, { basic: [] }],
-    requestBody: {
-      required: true,
-      content: {
-        'application/x-www-form-urlencoded': {
-          schema: reference('IntrospectionBody'),
-          example: { token: exampleGroup.token },
-        },
-      },
-    },
-    responses: responses({
-      response: jsonResponse(
-        reference('IntrospectionResponse'),
-        'The user group of the token, if the token is active.',
-        {
-          active: true,
-          token_type: 'user_group',
-          sub: exampleGroup.provided_id,
-          iat: 1_790_000_000,
-          team_id: exampleGroup.team_id,
-          name: exampleGroup.name,
-          api_environment_tag,
-          mapping: { '40': '213' },
-          data_sources: { '40': { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
-          properties,
-        },
-        { 'X-Event-Position': { $ref: '#/components/headers/EventPosition' } },
-      ),
-      faults: requestFaults,
     }),
   }
 }

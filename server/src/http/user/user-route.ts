@@ -9,7 +9,7 @@ import type { UserGroupService } from '../../domain/user-group/user-group-servic
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { authorize, callerOf } from '../authorization.ts'
-import type { UserOperation } from '../operations.ts'
+import { operationPaths, type UserOperation } from '../operations.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { FastPathRoute } from './fast-path.ts'
 import type { ResponseCache } from './response-cache.ts'
@@ -26,16 +26,41 @@ export interface UserRouteDependencies {
 /** Handles a request of one operation, and resolves with the JSON of the response. */
 type Handler = (context: RequestContext, apiToken: ApiToken, body: Buffer) => Promise<string>
 
-/** Returns the route of `/api/user`. */
-export function userRoute({
-  authentication: dependencies,
-  rateLimiter,
-  userGroups,
-  responses,
-  bodyLimit,
-}: UserRouteDependencies): FastPathRoute {
-  const authentication = new Authentication(['Token'], dependencies)
-  const handlers: Record<UserOperation, Handler> = {
+/** Returns the route of `/api/user` and those of its operations. */
+export function userRoutes(dependencies: UserRouteDependencies): FastPathRoute[] {
+  const { rateLimiter, bodyLimit } = dependencies
+  const authentication = new Authentication(['Token'], dependencies.authentication)
+  const handlers = handlersOf(dependencies)
+  const route = (
+    url: string,
+    methods: readonly string[],
+    operationOf: (request: IncomingMessage) => UserOperation,
+  ): FastPathRoute => ({
+    methods,
+    url,
+    challenge: (code) => (code === 'unauthenticated' ? authentication.challenge : undefined),
+    // Checks everything that the headers decide, then reads the body.
+    serve: async (context) => {
+      const { raw } = context
+      const apiToken = await context.permit.during(() =>
+        authentication.authenticate(raw.headers.authorization),
+      )
+      const operation = operationOf(raw)
+      authorize(context, context, { apiToken, operation }, rateLimiter)
+      checkBodyHeaders(raw, 'application/json', bodyLimit)
+      return withBody(context, bodyLimit, (body) => handlers[operation](context, apiToken, body))
+    },
+  })
+  return [
+    route('/api/user', ['GET', 'POST', 'PUT'], operationOf),
+    ...(Object.entries(operationPaths) as [UserOperation, string][]).map(([operation, path]) =>
+      route(path, ['POST'], () => operation),
+    ),
+  ]
+}
+
+function handlersOf({ userGroups, responses }: UserRouteDependencies): Record<UserOperation, Handler> {
+  return {
     getOrCreate: async (context, apiToken, body) => {
       const { json } = await responses.get('getOrCreate', apiToken, body, async () => {
         const { providedId, change } = readUserGroupBody(body)
@@ -63,23 +88,6 @@ export function userRoute({
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
         }),
       )
-    },
-  }
-
-  return {
-    methods: ['GET', 'POST', 'PUT'],
-    url: '/api/user',
-    challenge: authentication.challenge,
-    // Checks everything that the headers decide, then reads the body.
-    serve: async (context) => {
-      const { raw } = context
-      const apiToken = await context.permit.during(() =>
-        authentication.authenticate(raw.headers.authorization),
-      )
-      const operation = operationOf(raw)
-      authorize(context, context, { apiToken, operation }, rateLimiter)
-      checkBodyHeaders(raw, 'application/json', bodyLimit)
-      return withBody(context, bodyLimit, (body) => handlers[operation](context, apiToken, body))
     },
   }
 }

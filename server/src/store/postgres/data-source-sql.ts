@@ -16,12 +16,14 @@ const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,15}$' THEN ${
  */
 export const resolveEntries = `
   LEFT JOIN LATERAL (
-    SELECT coalesce(
-      (SELECT schema_id FROM schema WHERE workspace_id = $1 AND environment = $2 AND provided_id = entry.key),
+    SELECT schema_id, provided_id FROM schema
+    WHERE workspace_id = $1 AND schema_id = coalesce(
+      (SELECT schema_id FROM schema AS named
+       WHERE workspace_id = $1 AND environment = $2 AND provided_id = entry.key),
       (SELECT schema_id FROM (
          SELECT schema_id, environment FROM schema WHERE workspace_id = $1 AND schema_id = ${idOf('entry.key')} LIMIT 1
        ) AS numbered WHERE environment = $2)
-    ) AS schema_id
+    )
   ) AS schema ON true
   LEFT JOIN LATERAL (
     SELECT data_source_id, provided_id, name FROM data_source

@@ -1,13 +1,16 @@
 import {
   isRegistered,
   mappingEntries,
+  refusedEntries,
   type MappingEntry,
+  type MappingMode,
+  type MappingToCheck,
   type RegisteredEntry,
   type ResolvedEntry,
 } from '../../domain/data-source/data-source.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
-import type { UnregisteredMapping } from '../../domain/user-group/user-group-store.ts'
+import type { RefusedMapping } from '../../domain/user-group/user-group-store.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { PrimaryPool } from './primary-pool.ts'
@@ -28,7 +31,7 @@ interface ResolvedMapping {
 
 /** Result of checking a mapping. A write of the mapping holds only while the registry has the same version. */
 export interface CheckedMapping {
-  readonly refusal: UnregisteredMapping | null
+  readonly refusal: RefusedMapping | null
   readonly registryVersion: string | null
 }
 
@@ -72,21 +75,29 @@ export class Mappings {
     }
   }
 
-  /** Finds the unregistered entries of a mapping. Requests share a statement. */
+  /** Checks a mapping. Requests share a statement. */
   async check(
     { workspaceId, environment }: TenantScope,
-    mapping: JsonText | null,
+    toCheck: MappingToCheck | null,
     attempt: Attempt,
   ): Promise<CheckedMapping> {
-    if (mapping === null) return { refusal: null, registryVersion: null }
-    return checked(await this.#resolving.add({ workspaceId, environment, bucket: 0, mapping }, attempt))
+    if (toCheck === null) return { refusal: null, registryVersion: null }
+    const { mapping, mode } = toCheck
+    return checked(await this.#resolving.add({ workspaceId, environment, bucket: 0, mapping }, attempt), mode)
   }
 
-  /** Finds the unregistered entries of several mappings, in one statement. */
-  async checkAll(scope: TenantScope, mappings: readonly (JsonText | null)[]): Promise<CheckedMapping[]> {
-    if (mappings.every((mapping) => mapping === null))
+  /** Checks several mappings, in one statement. */
+  async checkAll(
+    scope: TenantScope,
+    mappings: readonly (MappingToCheck | null)[],
+  ): Promise<CheckedMapping[]> {
+    if (mappings.every((toCheck) => toCheck === null))
       return mappings.map(() => ({ refusal: null, registryVersion: null }))
-    return (await this.#resolveAll(scope, mappings)).map(checked)
+    const resolved = await this.#resolveAll(
+      scope,
+      mappings.map((toCheck) => toCheck?.mapping ?? null),
+    )
+    return resolved.map((mapping, i) => checked(mapping, mappings[i]?.mode ?? 'free'))
   }
 
   /** Returns null if the registry changed after the row was read. Then both must be read again. */
@@ -114,16 +125,16 @@ export class Mappings {
   }
 }
 
-function checked({ entries, registryVersion }: ResolvedMapping): CheckedMapping {
-  const unregistered = entries.filter((entry) => !isRegistered(entry))
-  const refusal: UnregisteredMapping = { outcome: 'mapping_unregistered', entries: unregistered }
-  return { refusal: unregistered.length === 0 ? null : refusal, registryVersion }
+function checked({ entries, registryVersion }: ResolvedMapping, mode: MappingMode): CheckedMapping {
+  const refused = refusedEntries(entries, mode)
+  const refusal: RefusedMapping = { outcome: 'mapping_refused', entries: refused }
+  return { refusal: refused.length === 0 ? null : refusal, registryVersion }
 }
 
 function resolvedEntryOf(schemaKey: string, row: EntryRow): ResolvedEntry {
   return {
     schemaKey,
-    hasSchema: row.schema_id !== null,
+    schema: row.schema_id === null ? null : { id: row.schema_id, providedId: row.schema_provided_id },
     dataSource:
       row.data_source_id === null
         ? null

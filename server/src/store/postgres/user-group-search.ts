@@ -9,6 +9,7 @@ import type {
 import type { MappingEntry } from '../../domain/data-source/data-source.ts'
 import { endOfPrefix, numberOf, withoutCase } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
+import { entryIn } from './data-source-sql.ts'
 import type { Retry } from './retry.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
@@ -170,7 +171,7 @@ function prefixConditions(prefix: string, values: Values): string[] {
 }
 
 function conditionsOf(
-  { providedIdPrefix, namePart, property, mappedTo, suspended }: UserGroupFilter,
+  { providedIdPrefix, namePart, property, mappedTo, schemaKey, suspended }: UserGroupFilter,
   values: Values,
   collation: string,
 ): string[] {
@@ -181,6 +182,7 @@ function conditionsOf(
       ? []
       : [`strpos(lower(name ${collation}), ${values.add(withoutCase(namePart), 'text')}) > 0`]),
     ...(property === undefined ? [] : [hasProperty(property, values)]),
+    ...(schemaKey === undefined ? [] : [`${entryIn('mapping', values.add(schemaKey, 'text'))} IS NOT NULL`]),
     ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
     ...(entries === undefined ? [] : [`(${entries.map((entry) => hasEntry(entry, values)).join(' OR ')})`]),
   ]

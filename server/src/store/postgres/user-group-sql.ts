@@ -36,6 +36,7 @@ export type TokenRow = TokenlessRow &
 export interface EntryRow extends Positioned {
   readonly registry_version: string | null
   readonly schema_id: number | null
+  readonly schema_provided_id: string
   readonly data_source_id: number | null
   readonly provided_id: string
   readonly name: string
@@ -121,7 +122,7 @@ export const selectIdempotencyKey: Statement<IdempotencyRow & Positioned> = prep
 
 export const resolveEntry: Statement<EntryRow> = prepared(
   'mapping_entry_resolve',
-  `SELECT ${registryVersion} AS registry_version, entry.position, schema.schema_id, data_source.*
+  `SELECT ${registryVersion} AS registry_version, entry.position, schema.schema_id, schema.provided_id AS schema_provided_id, data_source.*
    FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (key, value, position)
    ${resolveEntries}`,
 )

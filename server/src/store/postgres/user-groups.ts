@@ -134,7 +134,7 @@ export class UserGroups implements UserGroupStore {
           }
           case 'change': {
             const changed = await this.#change(command, attempt)
-            if (changed?.outcome === 'mapping_unregistered') return changed
+            if (changed?.outcome === 'mapping_refused') return changed
             if (changed?.outcome === 'updated')
               return { outcome: isOurs ? 'created' : 'updated', userGroup: changed.userGroup }
             continue

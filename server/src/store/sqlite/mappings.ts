@@ -2,7 +2,9 @@ import type { Database, Statement } from 'better-sqlite3'
 import {
   isRegistered,
   mappingEntries,
+  refusedEntries,
   type MappingEntry,
+  type MappingToCheck,
   type RegisteredEntry,
   type ResolvedEntry,
 } from '../../domain/data-source/data-source.ts'
@@ -11,7 +13,7 @@ import type { Environment } from '../../domain/environment.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { EntryChanges } from '../../domain/user-group/decisions.ts'
-import type { UnregisteredMapping } from '../../domain/user-group/user-group-store.ts'
+import type { RefusedMapping } from '../../domain/user-group/user-group-store.ts'
 import type { DataSourceRow, SchemaRow } from '../data-source-row.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 
@@ -72,17 +74,16 @@ export class Mappings {
         (id === null ? undefined : this.#selectById.get(schema.schema_id, id)))
     return {
       schemaKey,
-      hasSchema: schema !== undefined,
+      schema: schema ? { id: schema.schema_id, providedId: schema.provided_id } : null,
       dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
     }
   }
 
-  /** Finds the unregistered entries of a mapping. */
-  check(scope: TenantScope, mapping: JsonText | null): UnregisteredMapping | null {
-    const entries = this.resolveEntries(scope, mappingEntries(mapping)).filter(
-      (entry) => !isRegistered(entry),
-    )
-    return entries.length === 0 ? null : { outcome: 'mapping_unregistered', entries }
+  check(scope: TenantScope, toCheck: MappingToCheck | null): RefusedMapping | null {
+    if (toCheck === null) return null
+    const { mapping, mode } = toCheck
+    const entries = refusedEntries(this.resolveEntries(scope, mappingEntries(mapping)), mode)
+    return entries.length === 0 ? null : { outcome: 'mapping_refused', entries }
   }
 
   findRegistered(scope: TenantScope, mapping: JsonText | null): readonly RegisteredEntry[] {

@@ -6,13 +6,18 @@ import type {
   SearchUserGroups,
   UserGroupFilter,
 } from '../../domain/user-group/user-group-search-store.ts'
-import { endOfPrefix, hasProperty, withoutCase } from '../../domain/user-group/user-group-filter.ts'
+import {
+  endOfPrefix,
+  hasProperty,
+  hasSchemaKey,
+  withoutCase,
+} from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
 /** Maximum number of rows that one call examines: some milliseconds, in which other requests wait. */
 const rowsLookedAt = 4000
-/** Minimum number of rows, and time limit in milliseconds, of a call that parses properties of a few bytes to 64 KiB. */
+/** Minimum number of rows, and time limit in milliseconds, of a call that parses properties or mappings. */
 const fewestRows = 16
 const parsingMs = 10
 
@@ -36,6 +41,9 @@ export class UserGroupSearch {
     database.function('has_property', options, (properties: unknown, path: unknown, value: unknown) =>
       Number(hasProperty(properties as string | null, JSON.parse(String(path)) as string[], String(value))),
     )
+    database.function('has_schema_key', options, (mapping: unknown, schemaKey: unknown) =>
+      Number(hasSchemaKey(mapping as string | null, String(schemaKey))),
+    )
   }
 
   search({ workspaceId, environment, filter, position, limit }: SearchUserGroups): SearchResult {
@@ -47,7 +55,7 @@ export class UserGroupSearch {
       workspaceId,
       environment,
       position: position === null ? path.start : isById ? position : Number(position),
-      rows: filter.property === undefined ? rowsLookedAt : this.#rowsParsed,
+      rows: parses(filter) ? this.#rowsParsed : rowsLookedAt,
     }
     const started = performance.now()
     const slice = `WITH slice AS MATERIALIZED (${path.keys} ORDER BY position LIMIT $rows)`
@@ -63,7 +71,7 @@ export class UserGroupSearch {
          ORDER BY position LIMIT $limit`,
       )
       .all({ ...values, ...conditions.values, limit })
-    if (filter.property !== undefined) this.#adapt(performance.now() - started)
+    if (parses(filter)) this.#adapt(performance.now() - started)
     const next = rows.length === limit ? rows.at(-1)?.position : end
     return {
       userGroups: rows.map((row) => userGroupOf({ workspaceId, environment }, row)),
@@ -90,6 +98,10 @@ export class UserGroupSearch {
       .all(workspaceId, environment, ...(after ?? ['', '']), Number.MAX_SAFE_INTEGER, rowsLookedAt)
     return entryCountsOf(rows, rowsLookedAt)
   }
+}
+
+function parses({ property, schemaKey }: UserGroupFilter): boolean {
+  return property !== undefined || schemaKey !== undefined
 }
 
 /** Chooses an index if the filter has one. */
@@ -136,13 +148,14 @@ function valuesOf(mappedTo: UserGroupFilter['mappedTo'] = []): Record<string, st
 }
 
 function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<string, unknown> } {
-  const { providedIdPrefix, namePart, property, mappedTo, suspended } = filter
+  const { providedIdPrefix, namePart, property, mappedTo, schemaKey, suspended } = filter
   // Without a prefix, the path already selects only these rows.
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return {
     sql: [
       ...(namePart === undefined ? [] : ['instr(without_case(name), $namePart) > 0']),
       ...(property === undefined ? [] : ['has_property(properties, $path, $value)']),
+      ...(schemaKey === undefined ? [] : ['has_schema_key(mapping, $schemaKey)']),
       ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
       ...(entries === undefined
         ? []
@@ -155,6 +168,7 @@ function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<
     ],
     values: {
       ...(namePart !== undefined && { namePart: withoutCase(namePart) }),
+      ...(schemaKey !== undefined && { schemaKey }),
       ...(property !== undefined && { path: JSON.stringify(property.path), value: property.value }),
     },
   }

@@ -71,7 +71,11 @@ describe('response bodies match their schemas', () => {
         issuedAt: 1_999,
         validUntil: 61_999,
         dataSources: [
-          { schemaKey: '40', hasSchema: true, dataSource: { id: 213, providedId: 'a"b', name: '\u2028' } },
+          {
+            schemaKey: '40',
+            schema: { id: 12, providedId: 'w' },
+            dataSource: { id: 213, providedId: 'a"b', name: '\u2028' },
+          },
         ],
       }),
       value: {
@@ -84,7 +88,9 @@ describe('response bodies match their schemas', () => {
         name: userGroup.name,
         api_environment_tag: 'Testing',
         mapping: { '40': '213' },
-        data_sources: { '40': { id: 213, provided_id: 'a"b', name: '\u2028' } },
+        data_sources: {
+          '40': { id: 213, provided_id: 'a"b', name: '\u2028', schema: { id: 12, provided_id: 'w' } },
+        },
         properties,
       },
     },

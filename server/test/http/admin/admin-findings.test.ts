@@ -67,7 +67,8 @@ test('with a registry, unresolved entries and shared data sources are findings, 
   const eu = await addSource(sales, 'eu')
   await addSource(sales, 'us')
   await create('four', { mapping: { sales: 'eu' } })
-  await create('five', { mapping: { [sales]: String(eu), sales: 'us' } })
+  await create('us', { mapping: { [sales]: 'us' } })
+  await create('five', { mapping: { [sales]: String(eu) } })
   const expected = [
     'shared sales=eu Name of eu: four five',
     'unresolved a=x -: one two',
@@ -84,11 +85,29 @@ test('with a registry, unresolved entries and shared data sources are findings, 
   assert.deepEqual(await findings(), expected)
 })
 
+test('a schema that a mapping names by both of its ids is a finding, with each data source', async () => {
+  const next = (await register('before')) + 1
+  const twice = await create('twice', { mapping: { later: 'a', [next]: 'b' } })
+  const groups = [
+    twice,
+    await create('by id', { mapping: { [next]: 'b' } }),
+    await create('by provided id', { mapping: { later: 'a' } }),
+  ]
+  assert.equal(await register('later'), next)
+  const found = async () => (await findings(1)).filter((finding) => finding.startsWith('mapped_twice'))
+  assert.deepEqual(await found(), [`mapped_twice ${next}=b -: twice`])
+  await addSource(next, 'b')
+  assert.deepEqual(await found(), [`mapped_twice ${next}=b Name of b: twice`])
+  await admin.patchUserGroup({ ...of(twice), body: { mapping: { later: 'a' } } })
+  assert.deepEqual(await found(), [])
+  for (const group of groups) await admin.deleteUserGroup(of(group))
+})
+
 test('a corrected mapping is no longer a finding', async () => {
   await admin.patchUserGroup({ ...of(one), body: { mapping: { sales: 'us' } } })
   assert.deepEqual(await findings(), [
     'shared sales=eu Name of eu: four five',
-    'shared sales=us Name of us: one five',
+    'shared sales=us Name of us: one us',
     'unresolved a=x -: two',
     'unresolved c=y -: three',
   ])
@@ -98,7 +117,7 @@ test('a deleted user group has no findings until it is restored', async () => {
   await admin.deleteUserGroup(of(one))
   assert.ok(!(await findings()).some((finding) => finding.includes('one')))
   await admin.restoreDeletedUserGroup(of(one))
-  assert.ok((await findings()).includes('shared sales=us Name of us: one five'))
+  assert.ok((await findings()).includes('shared sales=us Name of us: one us'))
 })
 
 test('a provided id is not mistaken for the id of another data source', async () => {

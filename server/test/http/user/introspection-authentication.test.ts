@@ -5,6 +5,7 @@ import type { HttpResponse } from '../../support/http.ts'
 import {
   assertActive,
   assertInactive,
+  assertOAuthFault,
   basic,
   formType,
   sendIntrospection,
@@ -32,7 +33,7 @@ const toUserApi = (authorization: string) =>
   userApi(service.origin).get({ user_group_id: 'known' }, { authorization })
 
 function assertUnauthenticated(response: HttpResponse): void {
-  assertFault(response, 'unauthenticated')
+  assertOAuthFault(response, 'unauthenticated')
   assert.match(
     response.headers['www-authenticate'] ?? '',
     /^Token, Bearer.*, Basic realm="User Group Service"$/,
@@ -117,20 +118,55 @@ for (const [title, authorization] of Object.entries(refused)) {
 test('a request without Authorization is 401 and lists the schemes', async () => {
   const response = await ask()
   assertUnauthenticated(response)
-  const { message } = assertFault(response, 'unauthenticated')
-  for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`"${scheme}"`), message)
+  const { message } = assertOAuthFault(response, 'unauthenticated')
+  for (const scheme of ['Token', 'Bearer', 'Basic']) assert.ok(message.includes(`'${scheme}'`), message)
 })
 
-test('the challenges follow their RFCs: a realm for Basic, and a parameter for Bearer', async () => {
+const challenge = (ofBearer: string) =>
+  `Token, Bearer realm="User Group Service"${ofBearer}, Basic realm="User Group Service"`
+
+test('the challenges follow their RFCs: a realm for Basic, and an error code for Bearer', async () => {
+  assert.equal((await ask()).headers['www-authenticate'], challenge(''))
+  for (const authorization of ['Bearer x', `Token ${lastReplaced}`, basic('renderer', 'x')]) {
+    const response = await ask(authorization)
+    assert.equal(response.headers['www-authenticate'], challenge(', error="invalid_token"'))
+  }
+  const forbidden = await ask(`Bearer ${service.tokens.Testing}`)
+  assertOAuthFault(forbidden, 'forbidden')
   assert.equal(
-    (await ask()).headers['www-authenticate'],
-    'Token, Bearer realm="User Group Service", Basic realm="User Group Service"',
+    forbidden.headers['www-authenticate'],
+    challenge(', error="insufficient_scope", scope="introspect"'),
   )
 })
 
-test('an API token in the form is ignored', async () => {
-  for (const name of ['client_secret', 'access_token', 'api_token']) {
-    const body = `token=${token}&client_id=renderer&${name}=${apiToken}`
+const inForm = (secret: string, more = '') =>
+  sendIntrospection(service.origin, { body: `client_id=a&client_secret=${secret}&token=${token}${more}` })
+
+test('an API token is accepted as the client secret in the form', async () => {
+  for (const secret of [apiToken, both, apiToken.replaceAll('_', '%5F')]) {
+    assert.equal(assertActive(await inForm(secret)).sub, 'known')
+    assert.equal(assertActive(await inForm(secret, '&token_type_hint=access_token')).sub, 'known')
+  }
+  const withoutId = `token=${token}&client_secret=${apiToken}`
+  assertActive(await sendIntrospection(service.origin, { body: withoutId }))
+})
+
+test('a wrong client secret in the form is 401, also after a response was cached', async () => {
+  for (let i = 0; i < 3; i++) assertActive(await inForm(apiToken))
+  for (const secret of ['', 'x', lastReplaced, token, `+${apiToken}`, `${apiToken}+`, `Token+${apiToken}`]) {
+    assertUnauthenticated(await inForm(secret))
+  }
+  assertOAuthFault(await inForm(service.tokens.Testing), 'forbidden')
+})
+
+test('the body of a stranger is not read beyond 16 KiB', async () => {
+  assertActive(await inForm(apiToken, `&x=${'x'.repeat(15 * 1024)}`))
+  assertUnauthenticated(await inForm(apiToken, `&x=${'x'.repeat(16 * 1024)}`))
+})
+
+test('an API token elsewhere in the form is ignored', async () => {
+  for (const name of ['access_token', 'api_token', 'client_id']) {
+    const body = `token=${token}&${name}=${apiToken}`
     assertUnauthenticated(await sendIntrospection(service.origin, { body }))
   }
 })
@@ -142,9 +178,12 @@ test('authentication does not wait for the body', async () => {
       path: introspectionPath,
       headers: [...headers, `Content-Type: ${formType}`],
     }
-    assertUnauthenticated(await responseTo(service.origin, requestText(request)))
+    assertUnauthenticated(await responseTo(service.origin, requestText({ ...request, token: 'x' })))
     const writer = service.tokens.Testing
-    assertFault(await responseTo(service.origin, requestText({ ...request, token: writer })), 'forbidden')
+    assertOAuthFault(
+      await responseTo(service.origin, requestText({ ...request, token: writer })),
+      'forbidden',
+    )
   }
 })
 
@@ -175,8 +214,8 @@ for (const scopes of ['write', 'read', 'admin', 'read,write,admin']) {
     for (const authorization of [`Token ${secret}`, `Bearer ${secret}`, basic('a', secret)]) {
       for (const body of [`token=${token}`, 'token=x', 'a=b', '{']) {
         const response = await sendIntrospection(service.origin, { headers: { authorization }, body })
-        const { message } = assertFault(response, 'forbidden')
-        assert.match(message, /"introspect"/)
+        const { message } = assertOAuthFault(response, 'forbidden')
+        assert.match(message, /'introspect'/)
       }
     }
   })

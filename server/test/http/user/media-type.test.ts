@@ -55,7 +55,8 @@ for (const type of [
   test(`Content-Type ${JSON.stringify(type)} is 415 and changes nothing`, async () => {
     const headers = { 'content-type': type }
     const sent = { user_group_id: 'refused', name: 'Name' }
-    assertFault(await api.get(sent, headers), 'unsupported_media_type')
+    const { message } = assertFault(await api.get(sent, headers), 'unsupported_media_type')
+    assert.ok(message.endsWith(`but is ${type === '' ? 'missing' : JSON.stringify(type)}`), message)
     assertFault(await api.put(sent, headers), 'unsupported_media_type')
     assertFault(await api.post({ current_token: currentToken }, headers), 'unsupported_media_type')
     assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')
@@ -74,10 +75,28 @@ test('a body without a Content-Type is 415', async () => {
   }
 })
 
-for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'identity', 'unknown']) {
+test('a 415 shows a bounded part of the received type, without tokens', async () => {
+  const { message } = assertFault(
+    await api.get(body, { 'content-type': `text/${token}; a=${'x'.repeat(1000)}` }),
+    'unsupported_media_type',
+  )
+  assert.match(message, /but is "text\/\[token\]; a=x{10,90}…"$/)
+})
+
+for (const coding of ['identity', 'Identity']) {
+  test(`Content-Encoding ${coding} is accepted`, async () => {
+    const headers = { 'content-encoding': coding }
+    assertSuccess(await api.get(body, headers))
+    assertSuccess(await api.put(body, headers))
+    assertFault(await api.post({ current_token: 'unknown' }, headers), 'token_not_found')
+  })
+}
+
+for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'identity, gzip', 'unknown']) {
   test(`Content-Encoding ${coding} is 415`, async () => {
     const headers = { 'content-encoding': coding }
-    assertFault(await api.get(body, headers), 'unsupported_media_type')
+    const { message } = assertFault(await api.get(body, headers), 'unsupported_media_type')
+    assert.ok(message.includes(`"${coding}"`), message)
     assertFault(await api.put(body, headers), 'unsupported_media_type')
     const compressed = gzipSync(JSON.stringify({ current_token: currentToken }))
     assertFault(await api.post(compressed, headers), 'unsupported_media_type')

@@ -16,6 +16,12 @@ interface Registered {
   readonly name: string
 }
 
+/** Returns a data source as introspection shows it. */
+const of = (schema: Registered, dataSource: Registered) => ({
+  ...dataSource,
+  schema: { id: schema.id, provided_id: schema.provided_id },
+})
+
 async function register(
   { ugs }: Pick<RunningService, 'ugs'>,
   kind: 'schema' | 'data-source',
@@ -77,6 +83,13 @@ const unregistered: Record<string, { mapping: Record<string, string>; faults: Re
       '{"/mapping/__proto__":"is not a registered schema","/mapping/constructor":"is not a registered schema"}',
     ) as Record<string, string>,
   },
+  'a schema by both of its ids': {
+    mapping: { sales: 'eu', [sales.id]: String(eu.id) },
+    faults: {
+      '/mapping/sales': `names the same schema as the key "${sales.id}"; use one of them`,
+      [`/mapping/${sales.id}`]: 'names the same schema as the key "sales"; use one of them',
+    },
+  },
   'ids with leading zeros': {
     mapping: { [`0${sales.id}`]: 'eu', sales: `0${eu.id}` },
     faults: {
@@ -106,7 +119,7 @@ for (const [title, { mapping, faults }] of Object.entries(unregistered)) {
       const response = await send({ user_group_id: id, name: 'New', mapping, properties: { a: 1 } })
       const { fields, message } = assertFault(response, 'validation_failed', Object.keys(faults))
       assert.deepEqual(Object.fromEntries((fields ?? []).map((field) => [field.path, field.message])), faults)
-      assert.match(message, /mapping\/.*is not a registered/)
+      assert.match(message, /mapping\/.*(is not a registered|names the same schema)/)
       assert.deepEqual(await showUserGroup(service, id), before)
     })
   }
@@ -129,13 +142,13 @@ test('of many invalid entries, 100 are named', async () => {
 
 test('registered schemas and data sources are accepted by id or provided id, and returned with the token', async () => {
   const mappings: [Record<string, string>, Record<string, Registered>][] = [
-    [{ sales: 'eu' }, { sales: eu }],
-    [{ sales: String(eu.id) }, { sales: eu }],
+    [{ sales: 'eu' }, { sales: of(sales, eu) }],
+    [{ sales: String(eu.id) }, { sales: of(sales, eu) }],
     [
       { [sales.id]: 'eu', support: String(us.id) },
-      { [sales.id]: eu, support: us },
+      { [sales.id]: of(sales, eu), support: of(support, us) },
     ],
-    [{ [support.id]: String(us.id) }, { [support.id]: us }],
+    [{ [support.id]: String(us.id) }, { [support.id]: of(support, us) }],
   ]
   for (const [way, send] of Object.entries(ways)) {
     const id = `taken by ${way}`
@@ -146,7 +159,7 @@ test('registered schemas and data sources are accepted by id or provided id, and
       const claims = assertActive(response)
       assert.deepEqual([claims.mapping, claims.data_sources], [mapping, dataSources])
       for (const dataSource of Object.values(claims.data_sources)) {
-        assert.deepEqual(Object.keys(dataSource), ['id', 'provided_id', 'name'])
+        assert.deepEqual(Object.keys(dataSource), ['id', 'provided_id', 'name', 'schema'])
       }
     }
   }
@@ -195,7 +208,7 @@ test('a mapping that was accepted earlier stays valid', async (t) => {
   const schema = await register(now, 'schema', '40')
   const dataSource = await register(now, 'data-source', '213', '--schema', String(schema.id))
   assert.deepEqual(assertActive(await introspector(now.origin, ofRenderer)(token)).data_sources, {
-    '40': dataSource,
+    '40': of(schema, dataSource),
   })
 })
 
@@ -225,24 +238,37 @@ test('free accepts any strings, and returns the data sources of registered ones'
     assertSuccess(await own.put({ user_group_id: 'free', mapping }))
     const claims = assertActive(await ask(token))
     assert.deepEqual(claims.mapping, mapping)
-    assert.deepEqual(claims.data_sources, mapping['40'] === '213' ? { '40': dataSource } : {})
+    assert.deepEqual(claims.data_sources, mapping['40'] === '213' ? { '40': of(schema, dataSource) } : {})
   }
+})
+
+test('free mode refuses two keys of one registered schema, and names both', async () => {
+  const own = userApi(free.origin, free.tokens.Testing)
+  const schema = await register(free, 'schema', 'twice')
+  const mapping = { twice: 'anything', [schema.id]: 'another' }
+  const paths = ['/mapping/twice', `/mapping/${schema.id}`]
+  const body = { user_group_id: 'twice', name: 'Name', mapping }
+  for (const send of [own.get, (sent: object) => own.post(sent, asGet)])
+    assertFault(await send(body), 'validation_failed', paths)
+  assertSuccess(await own.get({ ...body, mapping: { twice: 'anything', [schema.id + 1000]: 'another' } }))
+  for (const send of [own.put, (sent: object) => own.post(sent, override)])
+    assertFault(await send({ user_group_id: 'twice', mapping }), 'validation_failed', paths)
 })
 
 test('a token returns the current data sources of its workspace and environment', async () => {
   const token = tokenIn(await api.get({ user_group_id: 'now', name: 'Name', mapping: { sales: 'eu' } }))
-  assert.deepEqual(await dataSourcesOf(token), { sales: eu })
+  assert.deepEqual(await dataSourcesOf(token), { sales: of(sales, eu) })
   // The provided id wins over the id.
   const byId = await register(service, 'data-source', 'by id', '--schema', String(sales.id))
   const wins = await register(service, 'data-source', String(byId.id), '--schema', String(sales.id))
   assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(byId.id) } }))
-  assert.deepEqual(await dataSourcesOf(token), { sales: wins })
+  assert.deepEqual(await dataSourcesOf(token), { sales: of(sales, wins) })
   // The meaning of a stored mapping does not change.
   assertSuccess(await api.put({ user_group_id: 'now', mapping: { sales: String(wins.id) } }))
   const taken = ['--provided-id', String(wins.id), '--schema', String(sales.id), '--name', 'Another']
   const { code } = await service.ugs('data-source', 'create', '--environment', 'Testing', ...taken)
   assert.equal(code, 1)
-  assert.deepEqual(await dataSourcesOf(token), { sales: wins })
+  assert.deepEqual(await dataSourcesOf(token), { sales: of(sales, wins) })
   const customer = userApi(service.origin, service.tokens.Customer)
   const refused = await customer.get({ user_group_id: 'now', name: 'Name', mapping: { sales: 'eu' } })
   assertFault(refused, 'validation_failed', ['/mapping/sales'])

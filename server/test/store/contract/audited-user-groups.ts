@@ -38,11 +38,11 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
         'a creation without the scope': ['write_required', () => create({ key: newKey(), mayWrite: false })],
         'a creation without a name': ['name_required', () => create({ key: newKey(), change: {} })],
         'a refused mapping': [
-          'mapping_unregistered',
+          'mapping_refused',
           () => create({ change: unregistered, mappingMode: 'registered' }),
         ],
         'a creation with a refused mapping': [
-          'mapping_unregistered',
+          'mapping_refused',
           () => create({ key: newKey(), change: unregistered, mappingMode: 'registered' }),
         ],
       },
@@ -81,7 +81,7 @@ export const ofUserGroups: Record<string, (store: Store) => Promise<AuditedChang
           () => update({ change, expected: { teamId, revision } }),
         ],
         'a refused mapping': [
-          'mapping_unregistered',
+          'mapping_refused',
           () => update({ change: { mapping: '{"nowhere":"nothing"}' }, mappingMode: 'registered' }),
         ],
       },

@@ -44,7 +44,7 @@ export function describeBatches(name: string, openFreshStore: () => Promise<Stor
         results.map(({ outcome }) => outcome),
         [
           ...['created', 'name_required', 'updated', 'unchanged'],
-          ...['mapping_unregistered', 'write_required', 'created'],
+          ...['mapping_refused', 'write_required', 'created'],
         ],
       )
       for (const [i, result] of results.entries()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { DataSource, MappingEntry } from '../../../src/domain/data-source/data-source.ts'
+import type { DataSource, MappingEntry, Schema } from '../../../src/domain/data-source/data-source.ts'
 import { bucketCount } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
@@ -88,26 +88,28 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     it('returns one result per entry, in the given order, including duplicates', async () => {
       const own = await Registry.fresh(store)
       const sales = await own.createSchema({ providedId: 'sales' })
-      await own.createSchema({ providedId: 'empty' })
+      const empty = await own.createSchema({ providedId: 'empty' })
       const { id, providedId, name } = await own.createDataSource(sales, { providedId: 'eu', name: 'Näme' })
       const dataSource = { id, providedId, name }
-      const entries: (readonly [...MappingEntry, hasSchema: boolean, isNamed: boolean])[] = [
-        ['sales', 'eu', true, true],
-        ['nothing', 'eu', false, false],
-        ['sales', 'us', true, false],
-        [String(sales.id), String(id), true, true],
-        ['sales', 'eu', true, true],
-        ['empty', 'eu', true, false],
-        ['sales\0', 'eu', false, false],
-        ['sales', 'eu\0', true, false],
-        ['__proto__', 'eu', false, false],
-        ['sales', String(id), true, true],
-        ['nothing', 'eu', false, false],
-        ['', '', false, false],
+      const entries: (readonly [...MappingEntry, schema: Schema | null, isNamed: boolean])[] = [
+        ['sales', 'eu', sales, true],
+        ['nothing', 'eu', null, false],
+        ['sales', 'us', sales, false],
+        [String(sales.id), String(id), sales, true],
+        ['sales', 'eu', sales, true],
+        ['empty', 'eu', empty, false],
+        ['sales\0', 'eu', null, false],
+        ['sales', 'eu\0', sales, false],
+        ['__proto__', 'eu', null, false],
+        ['sales', String(id), sales, true],
+        ['nothing', 'eu', null, false],
+        ['', '', null, false],
       ]
       const queried = entries.map(([schemaKey, key]) => [schemaKey, key] as const)
-      const expected = entries.map(([schemaKey, , hasSchema, isNamed]) => ({
-        ...{ schemaKey, hasSchema, dataSource: isNamed ? dataSource : null },
+      const expected = entries.map(([schemaKey, , schema, isNamed]) => ({
+        schemaKey,
+        schema: schema && { id: schema.id, providedId: schema.providedId },
+        dataSource: isNamed ? dataSource : null,
       }))
       assert.deepEqual(await resolve(own, queried), expected)
       assert.deepEqual(await resolve(own, queried.toReversed()), expected.toReversed())
@@ -132,10 +134,10 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
         await Registry.fresh(store),
       ])
         for (const entry of await resolve(other, entries))
-          assert.deepEqual([entry.hasSchema, entry.dataSource], [false, null])
+          assert.deepEqual([entry.schema, entry.dataSource], [null, null])
       await own.deleteDataSource(eu)
       for (const entry of await resolve(own, entries))
-        assert.deepEqual([entry.hasSchema, entry.dataSource], [true, null])
+        assert.deepEqual([entry.schema?.id, entry.dataSource], [schema.id, null])
     })
   })
 

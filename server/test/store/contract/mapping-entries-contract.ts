@@ -206,7 +206,7 @@ export function describeMappingEntries(
               const { outcome } = isCreated(i)
                 ? await by.userGroups.getOrCreate({ ...command, mayWrite: true, issueToken: mint })
                 : await by.userGroups.update(command)
-              assert.ok(['created', 'updated', 'mapping_unregistered'].includes(outcome), outcome)
+              assert.ok(['created', 'updated', 'mapping_refused'].includes(outcome), outcome)
               return outcome
             })
             // The deletion starts before, between or after the writes.
@@ -216,8 +216,8 @@ export function describeMappingEntries(
             const outcomes = await Promise.all([...written, ...write.slice(at).map((work) => work())])
             const isThere = (await own.dataSources()).length === 1
             assert.equal(await removal, isThere ? 'in_use' : 'deleted')
-            if (isThere) assert.ok(outcomes.some((outcome) => outcome !== 'mapping_unregistered'))
-            else assert.ok(outcomes.every((outcome) => outcome === 'mapping_unregistered'))
+            if (isThere) assert.ok(outcomes.some((outcome) => outcome !== 'mapping_refused'))
+            else assert.ok(outcomes.every((outcome) => outcome === 'mapping_refused'))
             for (const key of isThere ? [] : keys) {
               assert.equal((await store.userGroups.find(key))?.mapping ?? null, null)
             }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { DataSource } from '../../../src/domain/data-source/data-source.ts'
+import type { DataSource, Schema } from '../../../src/domain/data-source/data-source.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TokenOwner } from '../../../src/domain/user-group/user-group-store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
@@ -24,6 +24,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       return owner
     }
     const shown = ({ id, providedId, name }: DataSource) => ({ id, providedId, name })
+    const named = ({ id, providedId }: Schema) => ({ id, providedId })
     const byKey = ({ dataSources }: TokenOwner) =>
       Object.fromEntries(dataSources.map(({ schemaKey, dataSource }) => [schemaKey, dataSource]))
 
@@ -38,7 +39,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
       for (const schemaKey of ['sales', String(schema.id)]) {
         for (const key of ['eu', String(dataSource.id)]) {
           const owner = await ownerOf(await mapped(store, keyIn(own), { [schemaKey]: key }))
-          const entry = { schemaKey, hasSchema: true, dataSource: shown(dataSource) }
+          const entry = { schemaKey, schema: named(schema), dataSource: shown(dataSource) }
           assert.deepEqual(owner.dataSources, [entry])
         }
       }
@@ -171,7 +172,9 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
         const dataSource = await own.createDataSource(schema, { providedId: text })
         const mapping = JSON.stringify([[text, text]]).replace(/^\[\[(.*),(".*")\]\]$/s, '{$1:$2}')
         const { dataSources } = await ownerOf(await mapped(store, keyIn(own), mapping))
-        assert.deepEqual(dataSources, [{ schemaKey: text, hasSchema: true, dataSource: shown(dataSource) }])
+        assert.deepEqual(dataSources, [
+          { schemaKey: text, schema: named(schema), dataSource: shown(dataSource) },
+        ])
         const units = Array.from({ length: text.length }, (_, i) => text.charCodeAt(i).toString(16))
         const escaped = units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('')
         const same = await ownerOf(await mapped(store, keyIn(own), `{"${escaped}":"${escaped}"}`))
@@ -246,7 +249,7 @@ export function describeMappings(name: string, openFreshStore: () => Promise<Sto
         const found = await store.userGroups.find(group)
         assert.ok(found)
         const userGroup = tokenless(found)
-        const dataSources = [{ schemaKey: 'sales', hasSchema: true, dataSource: shown(dataSource) }]
+        const dataSources = [{ schemaKey: 'sales', schema: named(schema), dataSource: shown(dataSource) }]
         const old = { userGroup, issuedAt: 1000, validUntil: 9000, dataSources }
         await assertFound(group.token, 8999, old)
         assert.equal(await find(group.token, 9000), null)

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { DataSource, MappingMode, Schema } from '../../../src/domain/data-source/data-source.ts'
+import {
+  mappingModes,
+  type DataSource,
+  type MappingMode,
+  type Schema,
+} from '../../../src/domain/data-source/data-source.ts'
 import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupChange } from '../../../src/domain/user-group/user-group.ts'
@@ -30,7 +35,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
 
     /** Operations that write a mapping. Each returns its result and the user group before it. */
     const ways = {
-      'a creation': async (mapping: string | null) => {
+      'a creation': async (mapping: string | null, mappingMode: MappingMode = 'registered') => {
         const key = keyIn(own)
         return {
           key,
@@ -38,7 +43,10 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
           result: await getOrCreate(store, key, { change: { name: 'B', mapping }, mappingMode }),
         }
       },
-      'an update by get or create': async (mapping: string | null) => {
+      'an update by get or create': async (
+        mapping: string | null,
+        mappingMode: MappingMode = 'registered',
+      ) => {
         const before = await mapped(store, keyIn(own), '{"before":"1"}')
         const change = { name: 'B', properties: '{"a":1}', mapping }
         const result = await getOrCreate(store, before, {
@@ -49,7 +57,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         })
         return { key: before, before, result }
       },
-      'an update': async (mapping: string | null) => {
+      'an update': async (mapping: string | null, mappingMode: MappingMode = 'registered') => {
         const before = await mapped(store, keyIn(own), '{"before":"1"}')
         const change = { name: 'B', properties: '{"a":1}', mapping }
         const result = await store.userGroups.update({
@@ -66,8 +74,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
     const registered: Record<string, () => Mapping | string | null> = {
       'provided ids': () => ({ sales: 'eu' }),
       ids: () => ({ [schema.id]: String(dataSource.id) }),
-      'ids and provided ids of two schemas': () =>
-        `{"sales":"${dataSource.id}","${schema.id}":"eu","__proto__":"eu"}`,
+      'ids and provided ids of two schemas': () => `{"sales":"${dataSource.id}","__proto__":"eu"}`,
       'nothing, as null': () => null,
       'nothing, as an object': () => '{}',
     }
@@ -86,7 +93,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         hasSchema: { empty: true },
       },
       'several unknown entries': {
-        mapping: () => ({ sales: 'no', a: 'eu', [schema.id]: 'eu', b: 'c' }),
+        mapping: () => ({ sales: 'no', a: 'eu', b: 'c' }),
         hasSchema: { sales: true, a: false, b: false },
       },
       'names of built-in properties': {
@@ -124,23 +131,59 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
         it(`${way} with ${title} is refused with all such entries, and nothing is written`, async () => {
           const sent = mapping()
           const { key, before, result } = await write(typeof sent === 'string' ? sent : JSON.stringify(sent))
-          assert.ok(result.outcome === 'mapping_unregistered', result.outcome)
+          assert.ok(result.outcome === 'mapping_refused', result.outcome)
           assert.deepEqual(Object.keys(result).sort(), ['entries', 'outcome'])
           const named = [...result.entries].sort((a, b) => (a.schemaKey < b.schemaKey ? -1 : 1))
           const expected = Object.entries(hasSchema).sort(([a], [b]) => (a < b ? -1 : 1))
           assert.deepEqual(
-            named,
-            expected.map(([schemaKey, has]) => ({ schemaKey, hasSchema: has, dataSource: null })),
+            named.map((entry) => [entry.schemaKey, entry.schema !== null, entry.dataSource]),
+            expected.map(([schemaKey, has]) => [schemaKey, has, null]),
           )
           assert.deepEqual(plain(await store.userGroups.find(key)), plain(before))
         })
       }
     }
 
+    for (const mode of mappingModes) {
+      for (const [way, write] of Object.entries(ways)) {
+        it(`${way} that names a schema by both ids is refused with both keys in mode ${mode}`, async () => {
+          const { id } = schema
+          for (const values of [
+            ['eu', 'eu'],
+            ['eu', String(dataSource.id)],
+            ['eu', 'nothing'],
+          ]) {
+            const mapping = JSON.stringify({ sales: values[0], [id]: values[1] })
+            const { key, before, result } = await write(mapping, mode)
+            assert.ok(result.outcome === 'mapping_refused', result.outcome)
+            assert.deepEqual(result.entries.map(({ schemaKey, schema }) => [schemaKey, schema?.id]).sort(), [
+              [String(id), id],
+              ['sales', id],
+            ])
+            assert.deepEqual(plain(await store.userGroups.find(key)), plain(before))
+          }
+        })
+      }
+    }
+
+    it('free mode accepts numeric keys that name different schemas or none', async () => {
+      for (const mapping of [
+        '{"99999":"a","sales":"b"}',
+        `{"${schema.id}":"a","99999":"b"}`,
+        '{"1":"a","01":"b"}',
+      ]) {
+        const result = await getOrCreate(store, keyIn(own), {
+          change: { name: 'A', mapping },
+          mappingMode: 'free',
+        })
+        assert.equal(result.outcome, 'created', mapping)
+      }
+    })
+
     it('a refused creation issues no token', async () => {
       const change = { name: 'A', mapping: '{"nothing":"eu"}' }
       const result = await getOrCreate(store, keyIn(own), { change, mappingMode, issueToken: noToken })
-      assert.equal(result.outcome, 'mapping_unregistered')
+      assert.equal(result.outcome, 'mapping_refused')
     })
 
     it('an unchanged mapping is not checked', async () => {
@@ -202,7 +245,7 @@ export function describeRegisteredMappings(name: string, openFreshStore: () => P
       ]) {
         const key = { ...tenantScope, providedId: freshKey().providedId }
         const result = await getOrCreate(store, key, { change, mappingMode, issueToken: noToken })
-        assert.equal(result.outcome, 'mapping_unregistered')
+        assert.equal(result.outcome, 'mapping_refused')
       }
     })
 

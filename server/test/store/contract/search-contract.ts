@@ -250,6 +250,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         property: (i) => bit(i, 2),
         mappedTo: (i) => bit(i, 3),
         suspended: (i) => bit(i, 4),
+        schemaKey: (i) => bit(i, 5),
       }
       const wanted: Required<UserGroupFilter> = {
         providedIdPrefix: 'yes ',
@@ -260,20 +261,25 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
           ['t', 'yes'],
         ],
         suspended: true,
+        schemaKey: 'é"',
       }
       const idOf = (i: number) => `${holds.providedIdPrefix(i) ? 'yes' : 'no'} ${String(i).padStart(2, '0')}`
+      const mappingOf = (i: number) => {
+        const entries = holds.mappedTo(i) ? '"t":"yes","u":"no"' : '"yes":"s"'
+        return holds.schemaKey(i) ? `{${entries},"\\u00e9\\"":"x"}` : `{${entries},"v":"é\\""}`
+      }
       const numbers = Array.from({ length: 64 }, (_, i) => i)
       for (const i of numbers) {
         const group = await create(own, idOf(i), {
           name: holds.namePart(i) ? 'oh yés' : 'no',
           properties: holds.property(i) ? '{"a":{"b":"yes"}}' : '{"a":"yes"}',
-          mapping: holds.mappedTo(i) ? '{"t":"yes","u":"no"}' : '{"yes":"s"}',
+          mapping: mappingOf(i),
         })
         if (holds.suspended(i))
           await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 1 })
       }
       const names = Object.keys(wanted) as (keyof UserGroupFilter)[]
-      for (let chosen = 0; chosen < 32; chosen++) {
+      for (let chosen = 0; chosen < 64; chosen++) {
         const asked = names.filter((_, at) => bit(chosen, at))
         const filter = Object.fromEntries(asked.map((one) => [one, wanted[one]])) as UserGroupFilter
         const expected = numbers.filter((i) => asked.every((one) => holds[one](i))).map(idOf)

@@ -73,7 +73,7 @@ describe('PostgreSQL: a mapping that is written while its data source is deleted
       it(`is refused after the deletion commits (${way}, default isolation ${isolation})`, async (t) => {
         const { store: removing, proxy, url } = await openProxied(t)
         await setForDatabase(t, url, `default_transaction_isolation = '${isolation}'`)
-        const { own, dataSource } = await register(removing)
+        const { own, schema, dataSource } = await register(removing)
         const writing = await openPostgres(t, url)
         const session = await openSession(t, url)
         const key = await prepare(writing)
@@ -84,8 +84,10 @@ describe('PostgreSQL: a mapping that is written while its data source is deleted
         await waitingForLocks(session)
         commit.pass()
         assert.equal(await removal, 'deleted')
-        const entries = [{ schemaKey: 'sales', hasSchema: true, dataSource: null }]
-        assert.deepEqual(await written, { outcome: 'mapping_unregistered', entries })
+        const entries = [
+          { schemaKey: 'sales', schema: { id: schema.id, providedId: 'sales' }, dataSource: null },
+        ]
+        assert.deepEqual(await written, { outcome: 'mapping_refused', entries })
         assert.equal((await writing.userGroups.find(key))?.mapping ?? null, null)
         assert.equal(await rowsOf(url, 'mapping_entry'), 0)
       })

@@ -6,9 +6,9 @@ export const IsolationResponse = response({
   success,
   findings: Type.Array(
     response({
-      kind: Type.Enum(['shared', 'unresolved'], {
+      kind: Type.Enum(['shared', 'unresolved', 'mapped_twice'], {
         description:
-          '`shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source.',
+          '`shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source. `mapped_twice`: mapping entries that name a schema by its id, while the mapping also has the provided id of the schema.',
       }),
       schema: Type.String({ examples: ['40'] }),
       data_source: Type.String({ examples: ['213'] }),

@@ -63,7 +63,7 @@ export function viewResponse({ userGroup, entries, lastIntrospectedAt, versions 
       object({
         schema: json(entry.schemaKey),
         data_source: json(entry.dataSourceKey),
-        has_schema: json(entry.hasSchema),
+        has_schema: json(entry.schema !== null),
         registered: registeredJson(entry.dataSource),
       }),
     ),

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { scopes } from '../../domain/api-token/api-token.ts'
+import { oauthPaths } from '../operations.ts'
+import { sendJson } from '../response.ts'
+
+const secretMethods = ['client_secret_basic', 'client_secret_post']
+
+/** Adds the metadata of the OAuth endpoints (RFC 8414). */
+export function addMetadataRoute(app: FastifyInstance): void {
+  app.get(oauthPaths.metadata, (request, reply) =>
+    sendJson(reply, 200, JSON.stringify(metadataOf(issuerOf(request.raw)))),
+  )
+}
+
+export function metadataOf(issuer: string): object {
+  return {
+    issuer,
+    introspection_endpoint: issuer + oauthPaths.introspect,
+    introspection_endpoint_auth_methods_supported: [...secretMethods, 'Bearer'],
+    revocation_endpoint: issuer + oauthPaths.revoke,
+    revocation_endpoint_auth_methods_supported: [...secretMethods, 'Bearer'],
+    scopes_supported: scopes,
+    // The service issues no OAuth tokens. RFC 8414 requires the first, and without the second clients assume grants.
+    response_types_supported: [],
+    grant_types_supported: [],
+    service_documentation: `${issuer}/docs`,
+  }
+}
+
+/** Returns the origin that the client used, which must be the issuer. A proxy that ends TLS reports the scheme. */
+function issuerOf({ headers }: IncomingMessage): string {
+  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+  return `${scheme}://${headers.host ?? 'localhost'}`
+}

@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http'
+import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
+import { validationFailed, type FaultCode } from '../../domain/fault.ts'
+import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
+import { authorize } from '../authorization.ts'
+import { scopesFor, type OAuthOperation } from '../operations.ts'
+import { checkBodyHeaders, withBody } from '../request-body.ts'
+import type { RequestContext } from '../request-context.ts'
+
+const formType = 'application/x-www-form-urlencoded'
+/** Maximum size of a body that is read before its client is authenticated, in bytes. */
+const maxAnonymousBytes = 16 * 1024
+
+export interface OAuthClientsDependencies {
+  readonly authentication: AuthenticationDependencies
+  readonly rateLimiter: RateLimiter
+  /** Maximum size of a body, in bytes. */
+  readonly bodyLimit: number
+}
+
+/**
+ * Authenticates the clients of the OAuth endpoints. The API token is in `Authorization`, or it is `client_secret` in the form
+ * (`client_secret_post`; RFC 6749, section 2.3.1).
+ */
+export class OAuthClients {
+  readonly #authentication: Authentication
+  readonly #rateLimiter: RateLimiter
+  readonly #bodyLimit: number
+
+  constructor({ authentication, rateLimiter, bodyLimit }: OAuthClientsDependencies) {
+    this.#authentication = new Authentication(['Token', 'Bearer', 'Basic'], authentication)
+    this.#rateLimiter = rateLimiter
+    this.#bodyLimit = bodyLimit
+  }
+
+  /** Returns the value of `WWW-Authenticate`. A request without credentials gets no error code (RFC 6750, section 3.1). */
+  challenge(operation: OAuthOperation, code: FaultCode, { headers }: IncomingMessage): string | undefined {
+    if (code === 'forbidden') {
+      const scope = scopesFor(operation).join(' ')
+      return this.#authentication.challengeWith(`, error="insufficient_scope", scope="${scope}"`)
+    }
+    if (code !== 'unauthenticated') return undefined
+    return this.#authentication.challengeWith(
+      headers.authorization === undefined ? '' : ', error="invalid_token"',
+    )
+  }
+
+  /** Checks the client and its scope, reads the form, and calls `work`. @throws the errors of `work`, and Faults */
+  async handle(
+    context: RequestContext,
+    operation: OAuthOperation,
+    work: (apiToken: ApiToken, body: Buffer) => Promise<string>,
+  ): Promise<string> {
+    const { raw } = context
+    const { authorization } = raw.headers
+    if (authorization === undefined) return this.#handleSecretInForm(context, operation, work)
+    const apiToken = await context.permit.during(() => this.#authentication.authenticate(authorization))
+    authorize(context, context, { apiToken, operation }, this.#rateLimiter)
+    checkBodyHeaders(raw, formType, this.#bodyLimit)
+    return withBody(context, this.#bodyLimit, (body) => work(apiToken, body))
+  }
+
+  async #handleSecretInForm(
+    context: RequestContext,
+    operation: OAuthOperation,
+    work: (apiToken: ApiToken, body: Buffer) => Promise<string>,
+  ): Promise<string> {
+    try {
+      checkBodyHeaders(context.raw, formType, maxAnonymousBytes)
+    } catch {
+      throw this.#authentication.unauthenticated()
+    }
+    return withBody(context, maxAnonymousBytes, async (body) => {
+      const secret = readForm(body).get('client_secret') ?? ''
+      const apiToken = await this.#authentication.authenticateSecret(secret)
+      authorize(context, context, { apiToken, operation }, this.#rateLimiter)
+      return work(apiToken, body)
+    })
+  }
+}
+
+/**
+ * Returns the parameter `token`. Empty parameters count as absent, and unknown ones are ignored (RFC 6749, section 3.2).
+ * @throws Fault `validation_failed`
+ */
+export function tokenIn(body: Buffer, { headers }: IncomingMessage): string {
+  const form = readForm(body)
+  // RFC 6749, section 2.3: a client must not authenticate in two ways.
+  if (headers.authorization !== undefined && form.get('client_secret')) {
+    throw validationFailed([
+      { path: '/client_secret', message: 'must not be sent together with Authorization' },
+    ])
+  }
+  const token = form.get('token')
+  if (!token) throw validationFailed([{ path: '/token', message: 'is required' }])
+  return token
+}
+
+/** @throws Fault `validation_failed` if a parameter occurs twice */
+function readForm(body: Buffer): URLSearchParams {
+  // URLSearchParams drops a "?" at the start.
+  const form = new URLSearchParams(`&${body.toString('latin1')}`)
+  for (const name of ['token', 'token_type_hint', 'client_id', 'client_secret']) {
+    if (form.getAll(name).length > 1) {
+      throw validationFailed([{ path: `/${name}`, message: 'is given more than once' }])
+    }
+  }
+  return form
+}

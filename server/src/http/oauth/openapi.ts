@@ -1,0 +1,102 @@
+import { OAuthErrorResponse } from '../../contract/errors.ts'
+import { jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import { IntrospectionBody, IntrospectionResponse } from '../../contract/user/schemas.ts'
+import { oauthPaths } from '../operations.ts'
+import { api_environment_tag, exampleGroup, properties } from '../user/openapi.ts'
+import { metadataOf } from './metadata-route.ts'
+
+export const oauthSchemas = { IntrospectionBody, IntrospectionResponse, OAuthErrorResponse }
+
+export function oauthPathItems(): Record<string, object> {
+  return {
+    [oauthPaths.introspect]: { post: introspectOperation() },
+    [oauthPaths.revoke]: { post: revokeOperation() },
+    [oauthPaths.metadata]: { get: metadataOperation() },
+  }
+}
+
+/** The last one stands for `client_secret` in the form. */
+const security = [{ apiToken: [] }, { bearer: [] }, { basic: [] }, {}]
+
+const requestBody = {
+  required: true,
+  content: {
+    'application/x-www-form-urlencoded': {
+      schema: reference('IntrospectionBody'),
+      example: { token: exampleGroup.token },
+    },
+  },
+}
+
+function introspectOperation(): object {
+  return {
+    operationId: 'introspectUserGroupToken',
+    tags: ['Renderer'],
+    summary: 'Look up the user group, data sources and properties behind a token',
+    description:
+      'Token introspection (RFC 7662). A token that is unknown, superseded, expired, malformed, of a suspended or deleted user group, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
+    security,
+    requestBody,
+    responses: responses({
+      response: jsonResponse(
+        reference('IntrospectionResponse'),
+        'The user group of the token, if the token is active.',
+        {
+          active: true,
+          token_type: 'user_group',
+          sub: exampleGroup.provided_id,
+          iat: 1_790_000_000,
+          team_id: exampleGroup.team_id,
+          name: exampleGroup.name,
+          api_environment_tag,
+          mapping: { '40': '213' },
+          data_sources: {
+            '40': {
+              ...{ id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
+              schema: { id: 12, provided_id: '40' },
+            },
+          },
+          properties,
+        },
+        { 'X-Event-Position': { $ref: '#/components/headers/EventPosition' } },
+      ),
+      faults: requestFaults,
+      isOAuth: true,
+    }),
+  }
+}
+
+function revokeOperation(): object {
+  return {
+    operationId: 'revokeUserGroupToken',
+    tags: ['Renderer'],
+    summary: 'End a user group token',
+    description:
+      'Token revocation (RFC 7009). A current token is replaced by a new one that nobody has yet; the next `GET /api/user` shows it. The grace period of a superseded token ends. For any other token the response is the same and nothing changes. Requires the scope `write`.',
+    security,
+    requestBody,
+    responses: responses({
+      response: jsonResponse({ type: 'object' }, 'The token is no longer active.', {}),
+      faults: requestFaults,
+      isOAuth: true,
+    }),
+  }
+}
+
+function metadataOperation(): object {
+  return {
+    operationId: 'getAuthorizationServerMetadata',
+    tags: ['Renderer'],
+    summary: 'Metadata of the OAuth endpoints',
+    description: 'Authorization server metadata (RFC 8414). The issuer is the origin of the request.',
+    security: [],
+    responses: responses({
+      response: jsonResponse(
+        { type: 'object' },
+        'The metadata.',
+        metadataOf('https://user-groups.example.com'),
+      ),
+      faults: ['malformed_request', 'method_not_allowed', 'internal'],
+    }),
+  }
+}
