@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateWebhookSecret } from '../../src/domain/webhook/webhook-endpoint.ts'
 import { generateApiToken } from '../../src/domain/token/token.ts'
-import { assertSucceeded, of, type ManagedEnvironment } from './admin-api.ts'
+import { assertSucceeded, of, type ManagedEnvironment, type startManaged } from './admin-api.ts'
+import { sendRequest } from './http.ts'
 import { unknownToken } from './tokens.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 
@@ -27,12 +29,18 @@ export interface Belongings {
   readonly webhookSecret: string
   readonly webhookDeliveryId: number
   readonly apiToken: string
+  /** Position before all events of these resources. Null begins with the next event. */
+  readonly eventPosition: string | null
 }
 
 /** Part of every name that `giveBelongings` creates, to search for. */
 export const secretName = 'Secret'
 
-export async function giveBelongings({ admin, user, create }: ManagedEnvironment): Promise<Belongings> {
+type Owner = Awaited<ReturnType<typeof startManaged>>
+
+export async function giveBelongings(owner: Owner): Promise<Belongings> {
+  const { admin, user, create } = owner
+  const eventPosition = await currentPosition(owner)
   const [userGroupId, deletedUserGroupId, idempotencyKey] = ['group of one', 'deleted of one', 'key-of-one']
   const { webhookEndpointId, webhookSecret } = await createPausedEndpoint(admin)
   const group = await create(userGroupId, {
@@ -66,13 +74,19 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
     ...{ userGroupId, teamId: group.team_id, token, replacedToken: group.token, idempotencyKey },
     ...{ deletedUserGroupId, deletedTeamId: deleted.team_id },
     ...{ schemaId, schemaProvidedId: 'sales', unusedSchemaId, dataSourceId: data_source.id },
-    ...{ apiTokenId: api_token.id, apiToken },
+    ...{ apiTokenId: api_token.id, apiToken, eventPosition },
     ...{
       webhookEndpointId,
       webhookSecret,
       webhookDeliveryId: await firstDeliveryOf(admin, webhookEndpointId),
     },
   }
+}
+
+async function currentPosition({ service, adminToken: token }: Owner): Promise<string> {
+  const response = await sendRequest(service.origin, { path: '/events?wait=1', token })
+  assert.equal(response.status, 200, response.text)
+  return (response.body as { position: string }).position
 }
 
 async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
@@ -117,6 +131,7 @@ export const nobodys: Belongings = {
   webhookSecret: generateWebhookSecret(),
   webhookDeliveryId: 900_008,
   apiToken: generateApiToken('Customer'),
+  eventPosition: null,
 }
 
 /** Removes the requested ids from a text. */

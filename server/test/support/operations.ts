@@ -138,10 +138,25 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
 let workspaces = 0
 let schemas = 0
 
-export type OperationId = keyof typeof ofUserGroups | 'introspect' | 'revoke' | AdminOperationId
+export type OperationId =
+  keyof typeof ofUserGroups | 'introspect' | 'revoke' | 'readEvents' | AdminOperationId
 
 /** Every operation that authenticates, with every way to call `/api/user`. */
 export const operations = Object.fromEntries([
+  [
+    'readEvents',
+    {
+      route: 'GET /events',
+      scopes: ['introspect', 'admin'],
+      challenge: 'Token',
+      takesSession: false,
+      send: (origin, headers, { eventPosition }) =>
+        sendRequest(origin, {
+          path: `/events?wait=1${eventPosition === null ? '' : `&after=${eventPosition}`}`,
+          headers,
+        }),
+    } satisfies Operation,
+  ],
   [
     'introspect',
     {
