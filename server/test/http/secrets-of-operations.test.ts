@@ -75,7 +75,9 @@ function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: Operat
   const shown = text.match(tokenPattern) ?? []
   assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
   const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
-  assertNothingOfSecrets(`the response of ${id}`, rest + JSON.stringify(headers), secrets)
+  // Events contain SHA-256 digests of tokens, by which renderers find their cached introspections.
+  const assertNone = id === 'readEvents' ? assertNoSecret : assertNothingOfSecrets
+  assertNone(`the response of ${id}`, rest + JSON.stringify(headers), [...secrets])
   assert.equal(headers['set-cookie'], undefined)
   for (const token of shown) secrets.add(token)
 }

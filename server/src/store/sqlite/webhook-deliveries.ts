@@ -165,8 +165,14 @@ const page = `SELECT * FROM webhook_delivery
 const pageOrder = 'ORDER BY webhook_delivery_id DESC LIMIT ?'
 
 function prepareStatements(database: Database) {
-  const prepare = <Parameters extends unknown[], Row = unknown>(sql: string): Statement<Parameters, Row> =>
-    database.prepare(sql)
+  const prepare: Prepare = (sql) => database.prepare(sql)
+  return { ...leaderStatements(prepare), ...attemptStatements(prepare), ...managementStatements(prepare) }
+}
+
+type Prepare = <Parameters extends unknown[], Row = unknown>(sql: string) => Statement<Parameters, Row>
+
+/** Statements that claim the row of the leader and write deliveries for new events. */
+function leaderStatements(prepare: Prepare) {
   return {
     selectLeader: prepare<[], LeaderRow>(
       'SELECT * FROM webhook_leader WHERE EXISTS (SELECT 1 FROM webhook_endpoint)',
@@ -199,9 +205,15 @@ function prepareStatements(database: Database) {
          GROUP BY webhook_endpoint_id, team_id
        )`,
     ),
-    selectActive: database
-      .prepare<[], number>("SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'active'")
-      .pluck(),
+  }
+}
+
+/** Statements that select due deliveries and record their attempts. */
+function attemptStatements(prepare: Prepare) {
+  return {
+    selectActive: prepare<[], number>(
+      "SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'active'",
+    ).pluck(),
     selectDue: prepare<[number, number, number], WebhookDeliveryRow>(
       `SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ? AND next_attempt_at <= ?
        ORDER BY next_attempt_at, webhook_delivery_id LIMIT ?`,
@@ -216,6 +228,12 @@ function prepareStatements(database: Database) {
        WHERE webhook_endpoint_id = ? AND state = 'active' RETURNING *`,
     ),
     selectBacklog: prepare<[], HealthRow>(selectHealth('true')),
+  }
+}
+
+/** Statements that list, redeliver and delete deliveries. */
+function managementStatements(prepare: Prepare) {
+  return {
     hasEndpoint: prepare<[number, number, Environment]>(
       'SELECT 1 FROM webhook_endpoint WHERE webhook_endpoint_id = ? AND workspace_id = ? AND environment = ?',
     ),
