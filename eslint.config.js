@@ -30,8 +30,8 @@ const importRule = {
     types: ['store'],
   },
   runtime: {
-    parts: ['app.ts', 'config', 'domain', 'http', 'observability', 'store', 'version.ts'],
-    packages: ['fastify', 'pino'],
+    parts: ['app.ts', 'config', 'contract', 'domain', 'http', 'observability', 'store', 'version.ts'],
+    packages: ['fastify', 'pino', 'undici'],
   },
   cli: {
     parts: ['config', 'contract', 'domain', 'http/admin', 'observability', 'runtime', 'store', 'version.ts'],

@@ -364,7 +364,7 @@ export interface components {
          */
         deleted_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         deleted_by: string | null
@@ -458,7 +458,7 @@ export interface components {
        */
       updated_at: string
       /**
-       * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+       * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
        * @example api_token:3
        */
       updated_by: string | null
@@ -584,7 +584,7 @@ export interface components {
          */
         updated_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         updated_by: string | null
@@ -699,7 +699,7 @@ export interface components {
          */
         updated_at: string
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
          * @example api_token:3
          */
         updated_by: string | null
@@ -1238,10 +1238,15 @@ export interface components {
           | 'schema.deleted'
           | 'data_source.created'
           | 'data_source.deleted'
+          | 'webhook_endpoint.created'
+          | 'webhook_endpoint.updated'
+          | 'webhook_endpoint.secret_rotated'
+          | 'webhook_endpoint.disabled'
+          | 'webhook_endpoint.deleted'
           | 'console_session.created'
           | 'audit_log.pruned'
         /**
-         * @description Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator.
+         * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.
          * @example api_token:3
          */
         author: string
@@ -1430,6 +1435,285 @@ export interface components {
          */
         created_at: string
       }
+    }
+    WebhookDeliveryListResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      deliveries: {
+        /**
+         * @description Id of the delivery.
+         * @example 213
+         */
+        id: number
+        /**
+         * @description `webhook-id` of the request, the same for each attempt.
+         * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
+         */
+        event_id: string
+        /** @enum {unknown} */
+        event_type:
+          | 'user_group.created'
+          | 'user_group.updated'
+          | 'user_group.token_rotated'
+          | 'user_group.grace_period_ended'
+          | 'user_group.suspended'
+          | 'user_group.resumed'
+          | 'user_group.deleted'
+          | 'user_group.restored'
+          | 'schema.created'
+          | 'schema.deleted'
+          | 'data_source.created'
+          | 'data_source.deleted'
+          | 'api_token.revoked'
+        /**
+         * Format: date-time
+         * @description Time of the event (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        occurred_at: string
+        /**
+         * @description The user group, or null if the event concerns the whole environment.
+         * @example 213
+         */
+        team_id: number | null
+        /**
+         * @description `pending` before the first attempt, `failing` after an attempt that failed.
+         * @enum {unknown}
+         */
+        state: 'pending' | 'failing' | 'delivered'
+        /** @example 1 */
+        attempts: number
+        /**
+         * @description Time of the last attempt (RFC 3339, UTC), or null.
+         * @example null
+         */
+        last_attempt_at: string | null
+        /**
+         * @description Time of the next attempt; null also while it waits for an earlier event (RFC 3339, UTC), or null.
+         * @example null
+         */
+        next_attempt_at: string | null
+        /**
+         * @description HTTP status of the last response, or null.
+         * @example 200
+         */
+        response_status: number | null
+        /**
+         * @description Duration of the last attempt in milliseconds, or null.
+         * @example 35
+         */
+        duration_ms: number | null
+        /**
+         * @description Reason why the last attempt got no response, or null.
+         * @example ECONNREFUSED
+         */
+        error_code: string | null
+      }[]
+      /**
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    WebhookEndpoint: {
+      /**
+       * @description Id of the webhook endpoint.
+       * @example 213
+       */
+      id: number
+      /** @example Renderer */
+      name: string
+      /**
+       * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
+       * @example https://renderer.example.com/webhooks
+       */
+      url: string
+      /**
+       * @description Types of the events that it receives. Empty for all.
+       * @example [
+       *       "user_group.token_rotated",
+       *       "user_group.suspended"
+       *     ]
+       */
+      event_types: (
+        | 'user_group.created'
+        | 'user_group.updated'
+        | 'user_group.token_rotated'
+        | 'user_group.grace_period_ended'
+        | 'user_group.suspended'
+        | 'user_group.resumed'
+        | 'user_group.deleted'
+        | 'user_group.restored'
+        | 'schema.created'
+        | 'schema.deleted'
+        | 'data_source.created'
+        | 'data_source.deleted'
+        | 'api_token.revoked'
+      )[]
+      /**
+       * @description `disabled` by the service after 3 days without success. Events then wait as if paused.
+       * @enum {unknown}
+       */
+      state: 'active' | 'paused' | 'disabled'
+      /**
+       * Format: date-time
+       * @description Time of creation (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description Time of the last change (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      updated_at: string
+      /**
+       * @description Events that wait for their first attempt.
+       * @example 0
+       */
+      pending: number
+      /**
+       * @description Events whose last attempt failed.
+       * @example 0
+       */
+      failing: number
+      /**
+       * @description Time of the oldest undelivered event (RFC 3339, UTC), or null.
+       * @example null
+       */
+      oldest_event_at: string | null
+    }
+    WebhookEndpointBody: {
+      /**
+       * @description Name.
+       * @example Renderer
+       */
+      name: string & (unknown & unknown)
+      /**
+       * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
+       * @example https://renderer.example.com/webhooks
+       */
+      url: string
+      /**
+       * @description Types of the events that it receives. Empty for all.
+       * @example [
+       *       "user_group.token_rotated",
+       *       "user_group.suspended"
+       *     ]
+       */
+      event_types?: (
+        | 'user_group.created'
+        | 'user_group.updated'
+        | 'user_group.token_rotated'
+        | 'user_group.grace_period_ended'
+        | 'user_group.suspended'
+        | 'user_group.resumed'
+        | 'user_group.deleted'
+        | 'user_group.restored'
+        | 'schema.created'
+        | 'schema.deleted'
+        | 'data_source.created'
+        | 'data_source.deleted'
+        | 'api_token.revoked'
+      )[]
+    }
+    WebhookEndpointChangeBody: {
+      /**
+       * @description Name.
+       * @example Renderer
+       */
+      name?: string & (unknown & unknown)
+      /**
+       * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
+       * @example https://renderer.example.com/webhooks
+       */
+      url?: string
+      /**
+       * @description Types of the events that it receives. Empty for all.
+       * @example [
+       *       "user_group.token_rotated",
+       *       "user_group.suspended"
+       *     ]
+       */
+      event_types?: (
+        | 'user_group.created'
+        | 'user_group.updated'
+        | 'user_group.token_rotated'
+        | 'user_group.grace_period_ended'
+        | 'user_group.suspended'
+        | 'user_group.resumed'
+        | 'user_group.deleted'
+        | 'user_group.restored'
+        | 'schema.created'
+        | 'schema.deleted'
+        | 'data_source.created'
+        | 'data_source.deleted'
+        | 'api_token.revoked'
+      )[]
+      /**
+       * @description While paused, events wait, at most for the retention of events and 3 days.
+       * @enum {unknown}
+       */
+      state?: 'active' | 'paused'
+    }
+    WebhookEndpointListResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      webhook_endpoints: components['schemas']['WebhookEndpoint'][]
+    }
+    WebhookEndpointResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      webhook_endpoint: components['schemas']['WebhookEndpoint']
+    }
+    WebhookEndpointSecretResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      webhook_endpoint: components['schemas']['WebhookEndpoint']
+      /**
+       * @description Verifies signatures (Standard Webhooks). Shown only once.
+       * @example whsec_…
+       */
+      secret: string
+    }
+    WebhookRedeliveryBody: {
+      /**
+       * @description Events at or after this time (RFC 3339).
+       * @example 2026-11-21T20:15:53Z
+       */
+      since: string
+    }
+    WebhookRedeliveryResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      /**
+       * @description Number of events that are sent again.
+       * @example 12
+       */
+      redelivered: number
+    }
+    WebhookSecretRotationBody: {
+      /**
+       * @description Number of seconds for which the old secret signs too: 0 to 2592000 (30 days).
+       * @default 86400
+       * @example 86400
+       */
+      overlap_seconds?: number
     }
     ErrorResponse: {
       /**

@@ -19,6 +19,7 @@ import { Promotion } from './domain/user-group/promotion.ts'
 import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
 import { UserGroupManagement } from './domain/user-group/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
+import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
 import { addConsoleRoutes } from './http/console/console-routes.ts'
@@ -45,6 +46,7 @@ import { accessLog } from './observability/access-log.ts'
 export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
   readonly store: Store
   readonly userGroups: UserGroupService
+  readonly webhooks: WebhookManagement
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
   readonly feed: EventFeed
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
@@ -102,7 +104,8 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
   const management = managementOf(parts)
-  addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, ...management })
+  const { webhooks } = parts
+  addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, webhooks, ...management })
   if (parts.consoleFolder !== null) {
     const consoleParts = { sessions, apiTokens: management.apiTokens, folder: parts.consoleFolder }
     await app.register((console) => addConsoleRoutes(console, consoleParts))

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { apiTokensQuery } from '../api/queries.ts'
 import { useSession } from '../session/store.ts'
 
-/** The author of a change, `api_token:3` or `cli:anna`, with the name of the API token if known. */
+/** The author of a change, `api_token:3`, `cli:anna` or `service`, with the name of the API token if known. */
 export function Author({ value }: { readonly value: string | null }) {
   const { api_token: own } = useSession()
   const { data } = useQuery({ ...apiTokensQuery, enabled: value?.startsWith('api_token:') === true })
@@ -11,6 +11,12 @@ export function Author({ value }: { readonly value: string | null }) {
     return (
       <Text span inherit c="dimmed">
         not recorded
+      </Text>
+    )
+  if (value === 'service')
+    return (
+      <Text span inherit>
+        the service
       </Text>
     )
   const [kind, rest] = splitOnce(value)

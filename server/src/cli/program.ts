@@ -12,6 +12,7 @@ import { withoutSecrets } from './output.ts'
 import { addServeCommand } from './serve.ts'
 import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
+import { addWebhookCommands } from './webhook.ts'
 import { addWorkspaceCommands } from './workspace.ts'
 
 /** Builds the `ugs` command. */
@@ -43,6 +44,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addBulkCommands(program)
   addSchemaCommands(program)
   addDataSourceCommands(program)
+  addWebhookCommands(program)
   addAuditCommands(program)
   return program
 }

@@ -26,7 +26,7 @@ const maxNamed = 20
 export function addSecretKeyCommands(program: Command): void {
   const secretKey = program
     .command('secret-key')
-    .description('Manage the secret keys, which encrypt user group tokens in the store.')
+    .description('Manage the secret keys, which encrypt user group tokens and webhook secrets in the store.')
 
   secretKey
     .command('add')
@@ -40,14 +40,14 @@ export function addSecretKeyCommands(program: Command): void {
 
   secretKey
     .command('list')
-    .description('List the secret keys with their numbers of user group tokens.')
+    .description('List the secret keys with the numbers of tokens and webhook secrets that they encrypt.')
     .addOption(jsonOption())
     .action(list)
 
   secretKey
     .command('reseal')
     .description(
-      'Encrypt all user group tokens again with the first secret key. No token changes. Services may be running. After an interruption, run the command again.',
+      'Encrypt all user group tokens and webhook secrets again with the first secret key. None changes. Services may be running. After an interruption, run the command again.',
     )
     .addOption(jsonOption())
     .action(reseal)
@@ -147,10 +147,12 @@ async function reseal({ json }: JsonOption): Promise<void> {
     }
   })
   if (json) {
-    const rows = undecryptable.map(({ userGroup, token }) => ({
-      workspace_id: userGroup.workspaceId,
-      api_environment_tag: userGroup.environment,
-      provided_id: userGroup.providedId,
+    const rows = undecryptable.map(({ owner, token }) => ({
+      workspace_id: owner.workspaceId,
+      api_environment_tag: owner.environment,
+      ...('providedId' in owner
+        ? { provided_id: owner.providedId }
+        : { webhook_endpoint_id: owner.webhookEndpointId }),
       secret_key: token.keyId,
     }))
     printJson({ id: keyId, resealed: reencrypted, unopened: rows })
@@ -162,7 +164,11 @@ async function reseal({ json }: JsonOption): Promise<void> {
   if (undecryptable.length > 0) {
     const names = undecryptable
       .slice(0, maxNamed)
-      .map(({ userGroup }) => JSON.stringify(userGroup.providedId))
+      .map(({ owner }) =>
+        'providedId' in owner
+          ? JSON.stringify(owner.providedId)
+          : `webhook endpoint ${owner.webhookEndpointId}`,
+      )
       .join(', ')
     const more = undecryptable.length > maxNamed ? ' and others' : ''
     throw new CommandError(

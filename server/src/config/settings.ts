@@ -8,7 +8,7 @@ import type { MigrateMode } from '../store/migrations.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const consoleModes = ['on', 'off'] as const
-const tracesModes = ['off', 'on'] as const
+const switches = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
 interface Setting<T> {
@@ -71,7 +71,7 @@ export const settings = {
   },
   UGS_TRACES: choice(
     'Request traces, sent to the OpenTelemetry collector that the variables OTEL_* configure.',
-    tracesModes,
+    switches,
     'off',
   ),
   UGS_RATE_LIMIT: {
@@ -158,6 +158,16 @@ export const settings = {
     min: 0,
     max: 100_000,
   }),
+  UGS_WEBHOOK_HTTP: choice(
+    'Webhook endpoints with http URLs. Without it, only https is allowed.',
+    switches,
+    'off',
+  ),
+  UGS_WEBHOOK_PRIVATE_ADDRESSES: choice(
+    'Webhook endpoints at private and loopback addresses. Link-local and metadata addresses are always refused.',
+    switches,
+    'off',
+  ),
   UGS_RESPONSE_CACHE_MB: integer('Maximum size of the response cache, in MB; 0 turns it off.', {
     default: 96,
     min: 0,

@@ -8,19 +8,20 @@ export interface Expiry {
   readonly deletedBefore: number
   /** For console sessions: the time of last use. */
   readonly usedBefore: number
-  /** For events: the time of the change. */
+  /** For events and webhook deliveries: the time of the change. */
   readonly changedBefore: number
 }
 
 /** Deletes expired rows and returns how many. */
 export async function deleteExpired(
-  store: Pick<Store, 'userGroups' | 'sessions' | 'userGroupHistory' | 'events'>,
+  store: Pick<Store, 'userGroups' | 'sessions' | 'userGroupHistory' | 'events' | 'webhookDeliveries'>,
   { now, deletedBefore, usedBefore, changedBefore }: Expiry,
 ): Promise<number> {
   return (
     (await store.userGroups.deleteExpiredIdempotencyKeys(now)) +
     (await store.sessions.deleteUnused(usedBefore)) +
     (await store.userGroupHistory.deleteExpired(deletedBefore)) +
-    (await store.events.deleteOlderThan(changedBefore))
+    (await store.events.deleteOlderThan(changedBefore)) +
+    (await store.webhookDeliveries.deleteOlderThan(changedBefore))
   )
 }

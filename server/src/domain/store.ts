@@ -9,6 +9,8 @@ import type { IntrospectionStore } from './user-group/introspection-store.ts'
 import type { UserGroupHistoryStore } from './user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from './user-group/user-group-search-store.ts'
 import type { UserGroupStore } from './user-group/user-group-store.ts'
+import type { WebhookDeliveryStore } from './webhook/webhook-delivery-store.ts'
+import type { WebhookEndpointStore } from './webhook/webhook-endpoint-store.ts'
 import type { WorkspaceStore } from './workspace/workspace-store.ts'
 
 /**
@@ -30,6 +32,8 @@ export interface Store {
   readonly encryptedTokens: EncryptedTokenStore
   readonly audit: AuditStore
   readonly events: EventStore
+  readonly webhookEndpoints: WebhookEndpointStore
+  readonly webhookDeliveries: WebhookDeliveryStore
 
   /** The key of the `LocatorCodec`: 16 bytes that the store drew when it was created. */
   readonly locatorKey: Uint8Array

@@ -12,6 +12,7 @@ import { systemClock } from '../domain/util/clock.ts'
 import type { Metrics } from '../observability/metrics/metrics.ts'
 import type { UsageRecording } from './usage-recording.ts'
 import { reasonOf, warningsOf } from './warnings.ts'
+import { startWebhooks } from './webhooks.ts'
 
 const minuteMs = 60 * 1000
 const hourMs = 60 * minuteMs
@@ -28,13 +29,13 @@ export interface BackgroundJobsDependencies {
   readonly runsMaintenance: boolean
 }
 
-/** Starts everything that runs periodically. Returns a function that stops it. */
-export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): () => void {
+/** Starts everything that runs periodically, and the delivery of webhooks. Returns a function that stops it. */
+export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): () => Promise<void> {
   const { config, store, keyring, usage, metrics, logger, runsMaintenance } = dependencies
   const warn = warningsOf(logger)
   const writing = setInterval(() => void usage.writeLastUses(), minuteMs)
   const sharing = setInterval(() => void usage.shareRateLimits(), sharingIntervalMs)
-  const stops = [
+  const stops: (() => unknown)[] = [
     () => clearInterval(writing),
     () => clearInterval(sharing),
     watchSecretKeys(
@@ -51,6 +52,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
     ),
   ]
   if (runsMaintenance) {
+    stops.push(startWebhooks({ config, store, keyring, logger, metrics: metrics?.webhooks }))
     stops.push(runHourly(() => deleteAllExpired(store, config), warn('Expired rows could not be deleted')))
     if (metrics !== undefined)
       stops.push(
@@ -60,7 +62,9 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
         }, warn('Encrypted tokens could not be counted')),
       )
   }
-  return () => stops.forEach((stop) => stop())
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
 }
 
 /** Logs which secret key encrypts, and warns if other users of the machine can read it. */

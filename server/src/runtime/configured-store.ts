@@ -4,6 +4,8 @@ import { systemClock } from '../domain/util/clock.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { UserGroupService } from '../domain/user-group/user-group-service.ts'
+import type { WebhookAddressRules } from '../domain/webhook/webhook-address.ts'
+import { WebhookManagement } from '../domain/webhook/webhook-management.ts'
 import { openKeyring } from '../config/secret-keys.ts'
 import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
@@ -38,6 +40,22 @@ export function storeOptionsOf(config: Config): StoreOptions {
 /** @throws StoreError, SecretKeyError, Fault `unavailable` */
 export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
   return userGroupServiceOf(config, store, await openKeyring(config, store))
+}
+
+export function webhookManagementOf(config: Config, store: Store, keyring: Keyring): WebhookManagement {
+  return new WebhookManagement({ store, keyring, clock: systemClock, rules: webhookRulesOf(config) })
+}
+
+/** @throws StoreError, SecretKeyError, Fault `unavailable` */
+export async function openWebhookManagement(config: Config, store: Store): Promise<WebhookManagement> {
+  return webhookManagementOf(config, store, await openKeyring(config, store))
+}
+
+export function webhookRulesOf(config: Config): WebhookAddressRules {
+  return {
+    allowsHttp: config.UGS_WEBHOOK_HTTP === 'on',
+    allowsPrivate: config.UGS_WEBHOOK_PRIVATE_ADDRESSES === 'on',
+  }
 }
 
 export function userGroupServiceOf(config: Config, store: Store, keyring: Keyring): UserGroupService {

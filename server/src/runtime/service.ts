@@ -16,7 +16,7 @@ import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
-import { openConfiguredStore, userGroupServiceOf } from './configured-store.ts'
+import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
 import { findConsole } from './console-files.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
@@ -113,6 +113,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       ...{ store, introspections, feed, lastUsedTracker, rateLimiter },
       ...{ logger, accessLog, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
+      webhooks: webhookManagementOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
@@ -129,10 +130,11 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       feed.close()
       logger.info({ drain_ms: drainMs }, 'stopping')
       await sleep(drainMs)
-      stopJobs()
+      const jobsStopped = stopJobs()
       // Connections close after their current response, instead of waiting for another request.
       server.keepAliveTimeout = 1
       const deadline = setTimeout(() => server.closeAllConnections(), config.UGS_CLOSE_TIMEOUT_MS)
+      await jobsStopped
       await close()
       clearTimeout(deadline)
       logger.info('stopped')

@@ -14,12 +14,17 @@ import { keyColumns, tables, type Table } from './tables.ts'
 export type EncryptedTokenRow = Readonly<Record<string, string | number | Uint8Array>> & {
   readonly workspace_id: number
   readonly environment: Environment
+  /** Column of a user group token. */
   readonly provided_id: string
+  /** Column of a webhook secret. */
+  readonly webhook_endpoint_id: number
   readonly token_key_id: string
   readonly token_sealed: Uint8Array
 }
 
-const valueColumns = ['workspace_id', 'environment', 'provided_id', 'token_key_id', 'token_sealed']
+const valueColumns = ['workspace_id', 'environment', 'token_key_id', 'token_sealed']
+const ownerColumn = (table: EncryptedTokenTable) =>
+  table === 'webhook_secret' ? 'webhook_endpoint_id' : 'provided_id'
 
 export function definitionOf(table: EncryptedTokenTable): Table {
   return tables.find(({ name }) => name === table) as Table
@@ -31,7 +36,7 @@ export function selectEncryptedTokens(
   parameter: (index: number) => string,
 ): string {
   const key = keyColumns(definitionOf(table))
-  const columns = [...new Set([...key, ...valueColumns])].join(', ')
+  const columns = [...new Set([...key, ...valueColumns, ownerColumn(table)])].join(', ')
   const start =
     after === null ? '' : `WHERE (${key.join(', ')}) > (${after.map((_, i) => parameter(i)).join(', ')})`
   return `SELECT ${columns} FROM ${table} ${start} ORDER BY ${key.join(', ')} LIMIT ${parameter(after?.length ?? 0)}`
@@ -44,11 +49,15 @@ export function encryptedTokenPage(
 ): EncryptedTokenPage {
   const key = keyColumns(definitionOf(table))
   const tokens = rows.map((row): EncryptedToken => {
-    const { workspace_id, environment, provided_id, token_key_id, token_sealed } = row
+    const { workspace_id: workspaceId, environment, token_key_id, token_sealed } = row
+    const owner =
+      table === 'webhook_secret'
+        ? { webhookEndpointId: row.webhook_endpoint_id }
+        : { providedId: row.provided_id }
     return {
       table,
       rowKey: key.map((column) => row[column] as string | number | Uint8Array),
-      userGroup: { workspaceId: workspace_id, environment, providedId: provided_id },
+      owner: { workspaceId, environment, ...owner },
       token: { keyId: token_key_id, sealed: token_sealed },
     }
   })

@@ -219,13 +219,42 @@ export const tables: readonly Table[] = [
     },
     keyLength: 3,
   },
+  {
+    name: 'webhook_endpoint',
+    columns: {
+      webhook_endpoint_id: 'bigint',
+      workspace_id: 'bigint',
+      environment: 'text',
+      name: 'text',
+      url: 'text',
+      event_types: 'text',
+      state: 'text',
+      created_at: 'bigint',
+      updated_at: 'bigint',
+    },
+    keyLength: 1,
+    counter: 'webhook_endpoint_id',
+  },
+  {
+    name: 'webhook_secret',
+    columns: {
+      webhook_endpoint_id: 'bigint',
+      secret_number: 'bigint',
+      workspace_id: 'bigint',
+      environment: 'text',
+      token_key_id: 'text',
+      token_sealed: 'bytea',
+      expires_at: 'bigint',
+    },
+    keyLength: 2,
+  },
   { name: 'locator_key', columns: { key: 'bytea' }, keyLength: 1 },
   { name: 'retired_secret_key', columns: { key_id: 'text' }, keyLength: 1 },
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 
 /** Tables of a store whose rows belong to its database, so that they are not copied to another. */
-export const uncopiedTables = ['event', 'event_log'] as const
+export const uncopiedTables = ['event', 'event_log', 'webhook_leader', 'webhook_delivery'] as const
 
 /** Reads the tables of a store. */
 export interface TableReader {

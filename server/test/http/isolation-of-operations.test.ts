@@ -237,6 +237,7 @@ const expected: Record<OperationId, Expected> = {
   rotateAgain: 'token_not_found',
   introspect: (body) => assert.deepEqual(body, { active: false }),
   revoke: (body) => assert.deepEqual(body, {}),
+  readEvents: empty('events'),
   searchUserGroups: empty('user_groups'),
   getUserGroup: 'user_group_not_found',
   patchUserGroup: 'user_group_not_found',
@@ -291,6 +292,16 @@ const expected: Record<OperationId, Expected> = {
   listDataSources: empty('data_sources'),
   createDataSource: 'validation_failed',
   deleteDataSource: 'not_found',
+  listWebhookEndpoints: ({ webhook_endpoints }) =>
+    assert.ok((webhook_endpoints as { name: string }[]).every(({ name }) => name === 'x')),
+  createWebhookEndpoint: doneElsewhere,
+  getWebhookEndpoint: 'not_found',
+  updateWebhookEndpoint: 'not_found',
+  deleteWebhookEndpoint: 'not_found',
+  rotateWebhookEndpoint: 'not_found',
+  listWebhookDeliveries: 'not_found',
+  redeliverWebhook: 'not_found',
+  redeliverWebhooks: 'not_found',
 }
 
 /** Asserts that `work` neither changes nor adds rows, except in this workspace and environment and in new workspaces. */
@@ -312,9 +323,9 @@ async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>)
 
 const bodyOf = (response: HttpResponse) =>
   response.headers['content-type'] === 'application/x-ndjson' ? rowsIn(response) : response.body
-/** A search may end a page early because its time is over. */
+/** A search may end a page early because its time is over. The position of events moves on. */
 const comparable = (response: HttpResponse, asked: typeof owned) =>
-  withoutIds(withoutRequestId(response), asked).replace(/"next_cursor":(?:null|"[^"]*")/, '')
+  withoutIds(withoutRequestId(response), asked).replace(/"(?:next_cursor|position)":(?:null|"[^"]*")/, '')
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
   describe(`to ${who}`, () => {
@@ -362,7 +373,10 @@ test('a leaked API token of another environment is unknown and stays valid', asy
 
 describe('to its owner', () => {
   // Runs last and deletes last. Each operation succeeds, so the refusals above were not due to missing data.
-  const removing: OperationId[] = ['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'revokeApiToken']
+  const removing: OperationId[] = [
+    ...(['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'deleteWebhookEndpoint'] as const),
+    'revokeApiToken',
+  ]
   const inOrder = [...all.filter(([id]) => !removing.includes(id)).map(([id]) => id), ...removing]
   const isManagement = (id: OperationId): id is AdminOperationId =>
     (operationIds as readonly string[]).includes(id)
@@ -380,6 +394,7 @@ describe('to its owner', () => {
       else if (isManagement(id)) assertSucceeded(response, id)
       else assert.equal(response.status, 200, response.text)
       if (id === 'introspect') assert.equal((response.body as { active: boolean }).active, true)
+      if (id === 'readEvents') assert.ok((response.body as { events: object[] }).events.length > 0)
     })
   }
 })

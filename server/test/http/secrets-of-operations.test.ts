@@ -45,6 +45,7 @@ const secretKey = readFileSync(secretKeyFile, 'utf8').trim().split(':')[1] as st
 /** All secrets, except those that a response is about to show. */
 const secrets = new Set([
   ...[owner.adminToken, other.adminToken, service.tokens.Customer, service.tokens.Testing],
+  ...[owned.webhookSecret, owned.webhookSecret.slice('whsec_'.length), nobodys.webhookSecret],
   ...[owned.token, owned.replacedToken, owned.apiToken, nobodys.token, nobodys.apiToken],
   ...[owned.idempotencyKey, secretKey, Buffer.from(secretKey, 'base64').toString('hex')],
   ...(database ? [decodeURIComponent(database.password)] : []),
@@ -67,13 +68,16 @@ const showing = new Set<OperationId>([
   ] as const),
   ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
+  ...(['createWebhookEndpoint', 'rotateWebhookEndpoint'] as const),
 ])
 
 function assertTellsNoSecret({ status, headers, text }: HttpResponse, id: OperationId): void {
   const shown = text.match(tokenPattern) ?? []
   assert.equal(shown.length, status < 300 && showing.has(id) ? 1 : 0, `${id}: ${text}`)
   const rest = shown.reduce((rest, token) => rest.replaceAll(token, ''), text)
-  assertNothingOfSecrets(`the response of ${id}`, rest + JSON.stringify(headers), secrets)
+  // Events contain SHA-256 digests of tokens, by which renderers find their cached introspections.
+  const assertNone = id === 'readEvents' ? assertNoSecret : assertNothingOfSecrets
+  assertNone(`the response of ${id}`, rest + JSON.stringify(headers), [...secrets])
   assert.equal(headers['set-cookie'], undefined)
   for (const token of shown) secrets.add(token)
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -114,6 +115,19 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   })
   await store.userGroups.suspend({ ...actor, key: deleted, suspended: true, now: 4000 })
   await store.userGroups.delete(deletion(deleted))
+  await addWebhookEndpoint(store)
+}
+
+async function addWebhookEndpoint(store: Store): Promise<void> {
+  const change = { workspaceId: 1, environment: 'Customer', ...actor, now: 5000 } as const
+  const sealSecret = () => ({ keyId: 'one', sealed: randomBytes(60) })
+  const position = await store.events.head()
+  const created = await store.webhookEndpoints.create({
+    ...{ ...change, name: 'A', url: 'https://receiver.invalid/', eventTypes: ['user_group.deleted'] },
+    ...{ sealSecret, position },
+  })
+  assert.ok('id' in created)
+  await store.webhookEndpoints.rotateSecret({ ...change, id: created.id, sealSecret, overlapEndsAt: 9000 })
 }
 
 /** Returns the row counts of a `sourceFile` with this number of user groups, by table. */
@@ -133,7 +147,9 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     idempotency_key: 2,
     legacy_token: 2,
     console_session: 1,
-    audit_event: userGroups + 18,
+    audit_event: userGroups + 20,
+    webhook_endpoint: 1,
+    webhook_secret: 2,
     locator_key: 1,
     retired_secret_key: 1,
     secret_key_check: 2,

@@ -86,12 +86,12 @@ function assertDocumented(id: AdminOperationId, status: number): void {
   assert.ok(String(status) in documented, `${id}: ${status} is not in the OpenAPI document`)
 }
 
-/** Returns whether a response of this operation has a token, by its schema. */
+/** Returns whether a response of this operation has a token or a secret, by its schema. */
 function showsToken(id: AdminOperationId): boolean {
   const { response } = operationOf(id)
   return (
     'properties' in response &&
-    'token' in (response.properties as object) &&
+    ['token', 'secret'].some((name) => name in (response.properties as object)) &&
     schemaNameOf(response) !== 'ViewResponse'
   )
 }

@@ -13,6 +13,7 @@ import type { Store } from '../../src/domain/store.ts'
 import { generateApiToken, hashToken } from '../../src/domain/token/token.ts'
 import { LastUsedTracker } from '../../src/domain/api-token/last-used-tracker.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
+import { WebhookManagement } from '../../src/domain/webhook/webhook-management.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
@@ -61,6 +62,10 @@ export async function startApp(
       version: '0.0.0',
     },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
+    webhooks: new WebhookManagement({
+      ...{ store, keyring, clock },
+      rules: { allowsHttp: false, allowsPrivate: false },
+    }),
     introspections: { note: () => undefined },
     feed,
     lastUsedTracker,

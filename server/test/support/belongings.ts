@@ -1,5 +1,9 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { generateWebhookSecret } from '../../src/domain/webhook/webhook-endpoint.ts'
 import { generateApiToken } from '../../src/domain/token/token.ts'
-import { assertSucceeded, of, type ManagedEnvironment } from './admin-api.ts'
+import { assertSucceeded, of, type ManagedEnvironment, type startManaged } from './admin-api.ts'
+import { sendRequest } from './http.ts'
 import { unknownToken } from './tokens.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
 
@@ -20,14 +24,25 @@ export interface Belongings {
   readonly unusedSchemaId: number
   readonly dataSourceId: number
   readonly apiTokenId: number
+  readonly webhookEndpointId: number
+  /** Secret of the webhook endpoint. */
+  readonly webhookSecret: string
+  readonly webhookDeliveryId: number
   readonly apiToken: string
+  /** Position before all events of these resources. Null begins with the next event. */
+  readonly eventPosition: string | null
 }
 
 /** Part of every name that `giveBelongings` creates, to search for. */
 export const secretName = 'Secret'
 
-export async function giveBelongings({ admin, user, create }: ManagedEnvironment): Promise<Belongings> {
+type Owner = Awaited<ReturnType<typeof startManaged>>
+
+export async function giveBelongings(owner: Owner): Promise<Belongings> {
+  const { admin, user, create } = owner
+  const eventPosition = await currentPosition(owner)
   const [userGroupId, deletedUserGroupId, idempotencyKey] = ['group of one', 'deleted of one', 'key-of-one']
+  const { webhookEndpointId, webhookSecret } = await createPausedEndpoint(admin)
   const group = await create(userGroupId, {
     name: secretName,
     mapping: { sales: 'eu', nowhere: 'nothing' },
@@ -59,7 +74,42 @@ export async function giveBelongings({ admin, user, create }: ManagedEnvironment
     ...{ userGroupId, teamId: group.team_id, token, replacedToken: group.token, idempotencyKey },
     ...{ deletedUserGroupId, deletedTeamId: deleted.team_id },
     ...{ schemaId, schemaProvidedId: 'sales', unusedSchemaId, dataSourceId: data_source.id },
-    ...{ apiTokenId: api_token.id, apiToken },
+    ...{ apiTokenId: api_token.id, apiToken, eventPosition },
+    ...{
+      webhookEndpointId,
+      webhookSecret,
+      webhookDeliveryId: await firstDeliveryOf(admin, webhookEndpointId),
+    },
+  }
+}
+
+async function currentPosition({ service, adminToken: token }: Owner): Promise<string> {
+  const response = await sendRequest(service.origin, { path: '/events?wait=1', token })
+  assert.equal(response.status, 200, response.text)
+  return (response.body as { position: string }).position
+}
+
+async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
+  const body = { name: `${secretName} receiver`, url: 'https://receiver.invalid/' }
+  const { webhook_endpoint, secret } = assertSucceeded<{ webhook_endpoint: { id: number }; secret: string }>(
+    await admin.createWebhookEndpoint({ body }),
+    'createWebhookEndpoint',
+  )
+  const pausing = { params: { id: webhook_endpoint.id }, body: { state: 'paused' } }
+  assertSucceeded(await admin.updateWebhookEndpoint(pausing), 'updateWebhookEndpoint')
+  return { webhookEndpointId: webhook_endpoint.id, webhookSecret: secret }
+}
+
+/** The service writes deliveries in the background. */
+async function firstDeliveryOf(admin: ManagedEnvironment['admin'], id: number): Promise<number> {
+  for (;;) {
+    const { deliveries } = assertSucceeded<{ deliveries: { id: number }[] }>(
+      await admin.listWebhookDeliveries({ params: { id } }),
+      'listWebhookDeliveries',
+    )
+    const [delivery] = deliveries
+    if (delivery !== undefined) return delivery.id
+    await sleep(20)
   }
 }
 
@@ -77,7 +127,11 @@ export const nobodys: Belongings = {
   unusedSchemaId: 900_004,
   dataSourceId: 900_005,
   apiTokenId: 900_006,
+  webhookEndpointId: 900_007,
+  webhookSecret: generateWebhookSecret(),
+  webhookDeliveryId: 900_008,
   apiToken: generateApiToken('Customer'),
+  eventPosition: null,
 }
 
 /** Removes the requested ids from a text. */

@@ -85,6 +85,7 @@ const ofUserGroups = {
 
 const byTeamId = ({ teamId }: Belongings) => ({ params: { team_id: teamId } })
 const byRevision = ({ teamId }: Belongings) => ({ params: { team_id: teamId, revision: 2 } })
+const byEndpoint = ({ webhookEndpointId }: Belongings) => ({ params: { id: webhookEndpointId } })
 const nothing = () => ({})
 
 const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
@@ -122,14 +123,40 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   listDataSources: ({ schemaId }) => ({ query: { schema_id: schemaId } }),
   createDataSource: ({ schemaId }) => ({ body: { schema_id: schemaId, provided_id: 'us', name: 'x' } }),
   deleteDataSource: ({ dataSourceId }) => ({ params: { id: dataSourceId } }),
+  listWebhookEndpoints: nothing,
+  createWebhookEndpoint: () => ({ body: { name: 'x', url: 'https://receiver.invalid/' } }),
+  getWebhookEndpoint: byEndpoint,
+  updateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: { name: 'Taken' } }),
+  deleteWebhookEndpoint: byEndpoint,
+  rotateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: {} }),
+  listWebhookDeliveries: byEndpoint,
+  redeliverWebhook: ({ webhookEndpointId: id, webhookDeliveryId: delivery_id }) => ({
+    params: { id, delivery_id },
+  }),
+  redeliverWebhooks: (of) => ({ ...byEndpoint(of), body: { since: '2020-01-01T00:00:00Z' } }),
 }
 let workspaces = 0
 let schemas = 0
 
-export type OperationId = keyof typeof ofUserGroups | 'introspect' | 'revoke' | AdminOperationId
+export type OperationId =
+  keyof typeof ofUserGroups | 'introspect' | 'revoke' | 'readEvents' | AdminOperationId
 
 /** Every operation that authenticates, with every way to call `/api/user`. */
 export const operations = Object.fromEntries([
+  [
+    'readEvents',
+    {
+      route: 'GET /events',
+      scopes: ['introspect', 'admin'],
+      challenge: 'Token',
+      takesSession: false,
+      send: (origin, headers, { eventPosition }) =>
+        sendRequest(origin, {
+          path: `/events?wait=1${eventPosition === null ? '' : `&after=${eventPosition}`}`,
+          headers,
+        }),
+    } satisfies Operation,
+  ],
   [
     'introspect',
     {

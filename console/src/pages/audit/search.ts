@@ -54,6 +54,11 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'schema.deleted': 'Schema removed',
   'data_source.created': 'Data source registered',
   'data_source.deleted': 'Data source removed',
+  'webhook_endpoint.created': 'Webhook endpoint created',
+  'webhook_endpoint.updated': 'Webhook endpoint changed',
+  'webhook_endpoint.secret_rotated': 'Webhook secret rotated',
+  'webhook_endpoint.disabled': 'Webhook endpoint disabled',
+  'webhook_endpoint.deleted': 'Webhook endpoint deleted',
   'console_session.created': 'Signed in to the console',
   'audit_log.pruned': 'Old events removed',
 }

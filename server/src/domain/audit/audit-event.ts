@@ -2,8 +2,10 @@ import type { Environment } from '../environment.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { randomBytes } from '../util/random.ts'
 
-/** The author of a change: an API token, by its id, or an operator at the command line, by the system user's name. */
-export type Author = `api_token:${number}` | `cli:${string}`
+/**
+ * The author of a change: an API token, by its id, an operator at the command line, by the system user's name, or the service itself.
+ */
+export type Author = `api_token:${number}` | `cli:${string}` | 'service'
 
 /** The author of a change and the request that made it. */
 export interface Actor {
@@ -30,6 +32,11 @@ export const auditActions = [
   'schema.deleted',
   'data_source.created',
   'data_source.deleted',
+  'webhook_endpoint.created',
+  'webhook_endpoint.updated',
+  'webhook_endpoint.secret_rotated',
+  'webhook_endpoint.disabled',
+  'webhook_endpoint.deleted',
   'console_session.created',
   'audit_log.pruned',
 ] as const

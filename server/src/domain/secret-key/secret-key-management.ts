@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DecryptionError, type Keyring, type Sealed } from './keyring.ts'
 import {
+  contextOf,
   encryptedTokenTables,
   type ReencryptedToken,
   type EncryptedToken,
   type EncryptedTokenCursor,
 } from '../token/encrypted-token.ts'
 import type { Store } from '../store.ts'
-import { encryptionContext } from '../user-group/user-group.ts'
 
 type EncryptedTokens = Pick<Store, 'encryptedTokens'>
 
@@ -27,7 +27,7 @@ export interface Reencryption {
 const maxPasses = 4
 
 /**
- * Counts the user group tokens that each secret key encrypts, by key id.
+ * Counts the user group tokens and webhook secrets that each secret key encrypts, by key id.
  * @throws Fault `unavailable`; the signal's abort reason
  */
 export async function countEncryptedTokens(
@@ -46,7 +46,7 @@ export async function countEncryptedTokens(
 type Report = (done: number, pass: number) => void
 
 /**
- * Re-encrypts all user group tokens with the current secret key, in batches. Repeats until a pass finds nothing to do, up to
+ * Re-encrypts all user group tokens and webhook secrets with the current secret key, in batches. Repeats until a pass finds nothing to do, up to
  * `maxPasses`. Idempotent: after an interruption, a second run continues with the remaining tokens.
  * @param settled resolves once every process with the same source of keys encrypts with the same key
  * @throws Fault `unavailable`
@@ -95,8 +95,8 @@ async function reencryptOnce(
   return { reencrypted, undecryptable }
 }
 
-function reencryptedWith(keyring: Keyring, { userGroup, token }: EncryptedToken): Sealed | null {
-  const context = encryptionContext(userGroup)
+function reencryptedWith(keyring: Keyring, { owner, token }: EncryptedToken): Sealed | null {
+  const context = contextOf(owner)
   try {
     return keyring.seal(keyring.open(token, context), context)
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { EncryptedTokenPage, ListEncryptedTokens, ReencryptedToken } from './encrypted-token.ts'
 
-/** The encrypted user group tokens of all workspaces. */
+/** The encrypted user group tokens and webhook secrets of all workspaces. */
 export interface EncryptedTokenStore {
   /** Returns a page of encrypted tokens. Tokens written or moved between two pages may be missing. */
   list(query: ListEncryptedTokens): Promise<EncryptedTokenPage>

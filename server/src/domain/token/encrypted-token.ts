@@ -1,18 +1,39 @@
 import type { Sealed } from '../secret-key/keyring.ts'
-import type { UserGroupKey } from '../user-group/user-group.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import { encryptionContext, type UserGroupKey } from '../user-group/user-group.ts'
+import { secretContext } from '../webhook/webhook-endpoint.ts'
 
-/** The tables that hold encrypted user group tokens. `idempotency_key` holds those of responses to retried rotations. */
-export const encryptedTokenTables = ['user_group', 'deleted_user_group', 'idempotency_key'] as const
+/**
+ * The tables that hold encrypted tokens. `idempotency_key` holds those of responses to retried rotations, `webhook_secret` the
+ * secrets of webhook endpoints.
+ */
+export const encryptedTokenTables = [
+  'user_group',
+  'deleted_user_group',
+  'idempotency_key',
+  'webhook_secret',
+] as const
 
 export type EncryptedTokenTable = (typeof encryptedTokenTables)[number]
 
-/** A user group token as the store keeps it. */
+/** A user group token, or the secret of a webhook endpoint, as the store keeps it. */
 export interface EncryptedToken {
   readonly table: EncryptedTokenTable
   /** The primary key of its row. */
   readonly rowKey: readonly (string | number | Uint8Array)[]
-  readonly userGroup: UserGroupKey
+  readonly owner: TokenOwner
   readonly token: Sealed
+}
+
+export type TokenOwner = UserGroupKey | WebhookEndpointKey
+
+interface WebhookEndpointKey extends TenantScope {
+  readonly webhookEndpointId: number
+}
+
+/** Returns the associated data of the encryption. */
+export function contextOf(owner: TokenOwner): string {
+  return 'providedId' in owner ? encryptionContext(owner) : secretContext(owner, owner.webhookEndpointId)
 }
 
 /** A position in the list of all encrypted tokens. `after` is null at the start of a table. */
@@ -32,7 +53,7 @@ export interface EncryptedTokenPage {
   readonly next: EncryptedTokenCursor | null
 }
 
-/** A user group token, encrypted again with the current secret key. */
+/** A token, encrypted again with the current secret key. */
 export interface ReencryptedToken {
   readonly replaced: EncryptedToken
   readonly token: Sealed

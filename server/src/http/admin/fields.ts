@@ -21,7 +21,7 @@ export const id = (description: string) => Type.Integer({ description, minimum: 
 export const author = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   description:
-    'Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator. Null for changes older than the audit log.',
+    'Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.',
   examples: ['api_token:3'],
 })
 export const revision = Type.Integer({

@@ -10,6 +10,7 @@ import type { Promotion } from '../../domain/user-group/promotion.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
 import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
 
 /** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
 export interface AdminOperation {
@@ -64,6 +65,7 @@ export interface AdminServices {
   readonly promotion: Promotion
   readonly apiTokens: ApiTokenManagement
   readonly dataSources: DataSourceManagement
+  readonly webhooks: WebhookManagement
 }
 
 export const deleted: AdminResponse = { json: '{"success":1,"deleted":true}' }

@@ -17,6 +17,8 @@ import { promotionOperations } from './promotions/operations.ts'
 import * as promotionSchemas from './promotions/schemas.ts'
 import { userGroupOperations } from './user-groups/operations.ts'
 import * as userGroupSchemas from './user-groups/schemas.ts'
+import { webhookEndpointOperations } from './webhook-endpoints/operations.ts'
+import * as webhookEndpointSchemas from './webhook-endpoints/schemas.ts'
 import { workspaceOperations } from './workspaces/operations.ts'
 import * as workspaceSchemas from './workspaces/schemas.ts'
 
@@ -31,6 +33,7 @@ export const adminOperations = {
   ...workspaceOperations,
   ...auditEventOperations,
   ...dataSourceOperations,
+  ...webhookEndpointOperations,
 } satisfies Record<string, AdminOperation>
 
 export type AdminOperationId = keyof typeof adminOperations
@@ -47,4 +50,5 @@ export const adminSchemas: Readonly<Record<string, TSchema>> = {
   ...workspaceSchemas,
   ...auditEventSchemas,
   ...dataSourceSchemas,
+  ...webhookEndpointSchemas,
 }

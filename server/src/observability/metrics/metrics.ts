@@ -5,6 +5,7 @@ import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
+import { WebhookMetrics } from './webhook-metrics.ts'
 
 export interface MetricsDependencies {
   readonly version: string
@@ -23,12 +24,13 @@ export class Metrics {
   readonly #encryptedTokens: Gauge<'secret_key'>
   readonly http = new HttpMetrics(this.#registry)
   readonly store = new StoreMetrics(this.#registry)
+  readonly webhooks = new WebhookMetrics(this.#registry)
 
   constructor({ version, store, isReady }: MetricsDependencies) {
     this.#stopMeasuring = addProcessMetrics(this.#registry)
     this.#encryptedTokens = new Gauge({
       name: 'ugs_sealed_tokens',
-      help: 'User group tokens of the whole store encrypted with this secret key, counted within the last hour.',
+      help: 'User group tokens and webhook secrets of the whole store encrypted with this secret key, counted within the last hour.',
       labelNames: ['secret_key'],
       registers: [this.#registry],
       // All workers count the same store.

@@ -1,3 +1,4 @@
+import { Fault } from '../../domain/fault.ts'
 import { bucketCount } from '../../domain/user-group/location.ts'
 import { hasCitus, isDistributed } from './citus.ts'
 import { NodeHealth } from './node-health.ts'
@@ -15,6 +16,18 @@ const refusals = new Set(['0A000', 'XX000'])
 const undefinedTable = '42P01'
 /** Minimum interval of detections because of a node that does not respond, in milliseconds. */
 const detectAgainMs = 10_000
+
+/** @throws Fault `not_implemented` on Citus */
+export function refuseOnCitus(
+  { isDistributed }: Pick<Distribution, 'isDistributed'>,
+  feature: 'The event feed needs' | 'Webhooks need',
+): void {
+  if (!isDistributed) return
+  throw new Fault(
+    'not_implemented',
+    `${feature} a store on SQLite or one PostgreSQL server: on Citus, events have no common order`,
+  )
+}
 
 /** The distribution of the tables by Citus. */
 export class Distribution {

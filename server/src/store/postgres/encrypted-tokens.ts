@@ -1,5 +1,6 @@
 import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
 import type {
+  EncryptedToken,
   ListEncryptedTokens,
   ReencryptedToken,
   EncryptedTokenPage,
@@ -17,7 +18,7 @@ import type { Distribution } from './distribution.ts'
 import type { Retry } from './retry.ts'
 import { keyColumns } from '../tables.ts'
 
-/** The encrypted user group tokens of all workspaces. */
+/** The encrypted user group tokens and webhook secrets of all workspaces. */
 export class EncryptedTokens implements EncryptedTokenStore {
   readonly #retry: Retry
   readonly #distribution: Distribution
@@ -36,8 +37,8 @@ export class EncryptedTokens implements EncryptedTokenStore {
   async replace(tokens: readonly ReencryptedToken[]): Promise<number> {
     let count = 0
     for (const [table, ofTable] of byTable(tokens)) {
-      const withBuckets = ofTable.map((token) => ({ ...token, bucket: bucketOf(token.replaced.userGroup) }))
-      const replaced = await this.#distribution.forEachShard(withBuckets, (shardBucket, ofShard) =>
+      const located = ofTable.map((token) => ({ ...token, bucket: ownerBucket(token.replaced) }))
+      const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
         this.#retry.query(
           updateOf(table),
           [
@@ -59,6 +60,11 @@ export class EncryptedTokens implements EncryptedTokenStore {
   }
 }
 
+/** Webhook secrets are not distributed. */
+function ownerBucket({ owner }: EncryptedToken): number {
+  return 'providedId' in owner ? bucketOf(owner) : 0
+}
+
 /** Skips locked rows, so that neither side waits. The next pass finds them. */
 function updateOf(table: EncryptedTokenTable): string {
   const definition = definitionOf(table)
@@ -74,7 +80,11 @@ function updateOf(table: EncryptedTokenTable): string {
   const isRow = (row: string) =>
     [
       ...key.map((column) => `${table}.${column} = ${row}.${column}`),
-      `${table}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${table}.bucket = ANY ($2::smallint[]))`,
+      ...('bucket' in definition.columns
+        ? [
+            `${table}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${table}.bucket = ANY ($2::smallint[]))`,
+          ]
+        : ['($1::smallint IS NULL OR true)']),
     ].join(' AND ')
   return `WITH new AS (
       SELECT * FROM unnest(${parameters.join(', ')}) AS new (bucket, ${key.join(', ')}, replaced, key_id, sealed)

@@ -1,9 +1,8 @@
 import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventPage, EventStore } from '../../domain/event/event-store.ts'
-import { Fault } from '../../domain/fault.ts'
 import { deletedAtOnce, eventColumns, eventOf, type EventRow } from '../event-row.ts'
-import type { Distribution } from './distribution.ts'
+import { refuseOnCitus, type Distribution } from './distribution.ts'
 import { prepared, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 
@@ -115,13 +114,13 @@ export class Events implements EventStore {
   }
 
   async head(): Promise<EventPosition> {
-    this.#refuseOnCitus()
+    refuseOnCitus(this.#distribution, 'The event feed needs')
     const [head] = await this.#retry.query(selectHead)
     return (head as PositionRow).position
   }
 
   async read(after: EventPosition, limit: number): Promise<EventPage | null> {
-    this.#refuseOnCitus()
+    refuseOnCitus(this.#distribution, 'The event feed needs')
     const [storeId, numbers = ''] = after.split('-')
     const [timeline = 0, transactionId = 0, number = 0] = numbers.split('.')
     if (Number(timeline) > maxTimeline || BigInt(transactionId) > maxNumber || BigInt(number) > maxNumber)
@@ -149,14 +148,6 @@ export class Events implements EventStore {
       total += deleted.length
       if (deleted.length < deletedAtOnce) return total
     }
-  }
-
-  #refuseOnCitus(): void {
-    if (!this.#distribution.isDistributed) return
-    throw new Fault(
-      'not_implemented',
-      'The event feed needs a store on SQLite or one PostgreSQL server: on Citus, events have no common order',
-    )
   }
 }
 

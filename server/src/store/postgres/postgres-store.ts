@@ -35,6 +35,8 @@ import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
+import { WebhookDeliveries } from './webhook-deliveries.ts'
+import { WebhookEndpoints } from './webhook-endpoints.ts'
 import { Workspaces } from './workspaces.ts'
 
 export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
@@ -157,6 +159,8 @@ export async function storeOver(
     encryptedTokens: new EncryptedTokens(retry, distribution),
     audit: new AuditLog(primary, retry),
     events,
+    webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
+    webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
     locatorKey: locatorKey.key,
     get issuesLocators() {
       return issuesLocators

@@ -13,7 +13,7 @@ import {
 } from '../encrypted-token-row.ts'
 import { keyColumns } from '../tables.ts'
 
-/** The encrypted user group tokens of all workspaces. */
+/** The encrypted user group tokens and webhook secrets of all workspaces. */
 export class EncryptedTokens {
   readonly #database: Database
 

@@ -12,6 +12,8 @@ import type { IntrospectionStore } from '../../domain/user-group/introspection-s
 import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
+import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery-store.ts'
+import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
 import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
@@ -37,6 +39,8 @@ import { SqliteTableAccess } from './table-access.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
+import { WebhookDeliveries } from './webhook-deliveries.ts'
+import { WebhookEndpoints } from './webhook-endpoints.ts'
 import { Workspaces } from './workspaces.ts'
 
 export interface SqliteOptions {
@@ -89,11 +93,42 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
       read: (after, limit) => commit.run(() => events.read(after, limit)),
       deleteOlderThan: (before) => untilDone(commit, () => events.deleteBatch(before)),
     },
+    ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
     ping: () => commit.run(() => workspaces.probe()),
     close: async () => {
       await commit.finish()
       await checkpointer.close()
       database.close()
+    },
+  }
+}
+
+function webhookPorts(
+  commit: GroupCommit,
+  endpoints: WebhookEndpoints,
+  deliveries: WebhookDeliveries,
+): Pick<Store, 'webhookEndpoints' | 'webhookDeliveries'> {
+  return {
+    webhookEndpoints: {
+      ...portOf<Omit<WebhookEndpointStore, 'delete'>>(commit, endpoints),
+      delete: async (command) => {
+        const isDeleted = await commit.run(() => endpoints.delete(command))
+        // After an interruption, they expire.
+        if (isDeleted) await untilDone(commit, () => deliveries.deleteOfEndpoint(command.id))
+        return isDeleted
+      },
+    },
+    webhookDeliveries: {
+      ...portOf<Omit<WebhookDeliveryStore, 'redeliver' | 'deleteOlderThan'>>(commit, deliveries),
+      redeliver: async (command) => {
+        const first = await commit.run(() => deliveries.redeliverBatch(command))
+        if (first === null) return null
+        if (first.isDone) return first.count
+        const none = { count: 0, isDone: true }
+        const rest = await untilDone(commit, () => deliveries.redeliverBatch(command) ?? none)
+        return first.count + rest
+      },
+      deleteOlderThan: (before) => untilDone(commit, () => deliveries.deleteBatch(before)),
     },
   }
 }

@@ -40,7 +40,10 @@ describe('re-encryption', () => {
     await tokenWith([lost], 'b')
     const keyring = new Keyring([current, old])
     const { reencrypted, undecryptable } = await reencryptTokens(store, keyring, () => undefined, settled)
-    assert.deepEqual([reencrypted, undecryptable.map(({ userGroup }) => userGroup.providedId)], [1, ['b']])
+    assert.deepEqual(
+      [reencrypted, undecryptable.map(({ owner }) => 'providedId' in owner && owner.providedId)],
+      [1, ['b']],
+    )
     assert.deepEqual(
       await countEncryptedTokens(store),
       new Map([

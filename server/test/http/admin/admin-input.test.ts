@@ -252,6 +252,28 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
     ['{"schema_id":1e20,"provided_id":"a","name":"a"}', '/schema_id'],
     ['{"schema_id":1e300,"provided_id":"a","name":"a"}', '/schema_id'],
   ],
+  createWebhookEndpoint: [
+    [{}, '/name', '/url'],
+    [{ name: 'a', url: 'http://example.com/' }, '/url'],
+    [{ name: 'a', url: 'https://user:password@example.com/' }, '/url'],
+    [{ name: 'a', url: 'https://169.254.169.254/' }, '/url'],
+    [{ name: 'a', url: 'https://example.com/', event_types: ['user_group.renamed'] }, '/event_types/0'],
+    [{ name: 'a', url: 'https://example.com/', secret: 'whsec_' }, '/secret'],
+  ],
+  updateWebhookEndpoint: [
+    [{ state: 'disabled' }, '/state'],
+    [{ url: 'https://localhost:x/' }, '/url'],
+    [{ name: '' }, '/name'],
+  ],
+  rotateWebhookEndpoint: [
+    [{ overlap_seconds: -1 }, '/overlap_seconds'],
+    [{ overlap_seconds: 2_592_001 }, '/overlap_seconds'],
+  ],
+  redeliverWebhooks: [
+    [{}, '/since'],
+    [{ since: 'yesterday' }, '/since'],
+    [{ since: '2026-02-30T00:00:00Z' }, '/since'],
+  ],
 }
 
 for (const id of withBody) {

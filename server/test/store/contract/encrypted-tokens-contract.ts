@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import type { EncryptedToken, EncryptedTokenCursor } from '../../../src/domain/token/encrypted-token.ts'
+import type {
+  EncryptedToken,
+  EncryptedTokenCursor,
+  TokenOwner,
+} from '../../../src/domain/token/encrypted-token.ts'
 import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { deletion, freshKey, referenceOf, mint, newWorkspace, actor } from './store-fixtures.ts'
 import { userGroupOf } from './created-user-group.ts'
+
+const providedIdOf = (owner: TokenOwner) => ('providedId' in owner ? owner.providedId : null)
 
 /** Tests listing and replacing the encrypted tokens of a store, and retired secret keys. */
 export function describeEncryptedTokens(name: string, openFreshStore: () => Promise<Store>): void {
@@ -61,9 +67,9 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
     }
     const plain = (tokens: readonly EncryptedToken[]) =>
       tokens
-        .map(({ table, userGroup, token }) => [
+        .map(({ table, owner, token }) => [
           table,
-          ...[userGroup.workspaceId, userGroup.environment, userGroup.providedId],
+          ...[owner.workspaceId, owner.environment, providedIdOf(owner)],
           ...[token.keyId, Buffer.from(token.sealed).toString('hex')],
         ])
         .map((cells) => cells.join(' '))
@@ -79,18 +85,17 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       await store.userGroups.delete(deletion(deleted))
       const expected = [
         ...own,
-        { table: 'user_group' as const, userGroup: current, token: current.token },
-        { table: 'user_group' as const, userGroup: rotated, token },
-        { table: 'idempotency_key' as const, userGroup: rotated, token },
-        { table: 'deleted_user_group' as const, userGroup: deleted, token: deleted.token },
+        { table: 'user_group' as const, owner: current, token: current.token },
+        { table: 'user_group' as const, owner: rotated, token },
+        { table: 'idempotency_key' as const, owner: rotated, token },
+        { table: 'deleted_user_group' as const, owner: deleted, token: deleted.token },
       ].map((entry) => ({ rowKey: [], ...entry }))
       for (const limit of [1, 2, 3, 1000]) assert.deepEqual(plain(await all(limit)), plain(expected))
     })
 
     it('replaces an encrypted token only if it is unchanged, and changes nothing else', async () => {
       const before = await create()
-      const of = async () =>
-        (await all()).filter(({ userGroup }) => userGroup.providedId === before.providedId)
+      const of = async () => (await all()).filter(({ owner }) => providedIdOf(owner) === before.providedId)
       const [replaced] = await of()
       assert.ok(replaced !== undefined)
       const token = { keyId: 'another', sealed: Buffer.from('replaced') }
@@ -118,7 +123,7 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
         if (i % 3 === 1) await store.userGroups.delete(deletion(group))
       }
       const ours = async () =>
-        (await all()).filter(({ userGroup }) => userGroup.workspaceId === tenantScope.workspaceId)
+        (await all()).filter(({ owner }) => owner.workspaceId === tenantScope.workspaceId)
       const before = await ours()
       assert.equal(before.length, 40)
       const replacements = before.map((replaced) => ({
@@ -154,7 +159,7 @@ export function describeEncryptedTokens(name: string, openFreshStore: () => Prom
       const created = await store.userGroups.getOrCreate({ ...command, key: freshKey() })
       assert.ok('userGroup' in created)
       const [sealed] = (await all()).filter(
-        ({ userGroup }) => userGroup.providedId === created.userGroup.providedId,
+        ({ owner }) => providedIdOf(owner) === created.userGroup.providedId,
       )
       assert.ok(sealed !== undefined)
 

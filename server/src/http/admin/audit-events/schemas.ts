@@ -13,7 +13,7 @@ const AuditEvent = response({
   action: Type.Enum([...auditActions], { description: 'Kind of change.' }),
   author: Type.String({
     description:
-      'Who made the change: `api_token:` and the id of an API token, or `cli:` and the name of an operator.',
+      'Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.',
     examples: ['api_token:3'],
   }),
   request_id: Type.Unsafe<string | null>({

@@ -1,0 +1,207 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { readConfig } from '../config/settings.ts'
+import { eventTypes, type EventType } from '../domain/event/event.ts'
+import { timeOfEvent } from '../domain/audit/audit-event.ts'
+import type { Caller } from '../domain/user-group/user-group-service.ts'
+import { parseTimestamp } from '../domain/util/timestamp.ts'
+import { deliveryStates, type DeliveryState } from '../domain/webhook/webhook-delivery.ts'
+import { defaultSecretOverlapMs, maxSecretOverlapMs } from '../domain/webhook/webhook-endpoint.ts'
+import type { WebhookEndpointHealth } from '../domain/webhook/webhook-endpoint-store.ts'
+import type { EndpointWithSecret, WebhookManagement } from '../domain/webhook/webhook-management.ts'
+import { webhookDeliveryJson, webhookEndpointJson } from '../http/admin/webhook-endpoints/responses.ts'
+import { openWebhookManagement } from '../runtime/configured-store.ts'
+import { UsageError } from './errors.ts'
+import { parseCount, parseDuration, parseName, tenantScopeCommand } from './options.ts'
+import { formatTime, printJson, printLine, printTable } from './output.ts'
+import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
+
+interface EndpointOptions extends TenantScopeOptions {
+  name?: string
+  url?: string
+  types?: EventType[]
+}
+
+interface ListDeliveriesOptions extends TenantScopeOptions {
+  state?: DeliveryState
+  limit: number
+}
+
+interface RedeliverOptions extends TenantScopeOptions {
+  delivery?: number
+  since?: number
+}
+
+export function addWebhookCommands(program: Command): void {
+  const webhook = program.command('webhook').description('Manage webhook endpoints, which receive events.')
+  const ofOne = (name: string, description: string) =>
+    tenantScopeCommand(webhook, name, description).argument('<id>', 'id from `ugs webhook list`', parseCount)
+
+  tenantScopeCommand(
+    webhook,
+    'create',
+    'Create a webhook endpoint. Prints its secret, which is shown only once.',
+  )
+    .requiredOption('--name <name>', 'name', parseName)
+    .requiredOption('--url <url>', 'https URL that receives the events')
+    .option('--types <types>', 'comma-separated types of events (default: all)', parseEventTypes)
+    .action(create)
+  tenantScopeCommand(webhook, 'list', 'List the webhook endpoints of an environment.').action(list)
+  ofOne('update', 'Change a webhook endpoint.')
+    .option('--name <name>', 'name', parseName)
+    .option('--url <url>', 'https URL that receives the events')
+    .option('--types <types>', 'comma-separated types of events; all for all', parseEventTypes)
+    .action(update)
+  ofOne('pause', 'Keep events waiting.').action((id: number, options: TenantScopeOptions) =>
+    setState(id, 'paused', options),
+  )
+  ofOne('resume', 'Send events again, also after the service disabled the endpoint.').action(
+    (id: number, options: TenantScopeOptions) => setState(id, 'active', options),
+  )
+  ofOne('rotate-secret', 'Create a new secret and print it. The old one signs too during the overlap.')
+    .option('--overlap <duration>', 'such as 30s, 12h or 30d (default: 24h)', parseOverlap)
+    .action(rotateSecret)
+  ofOne('delete', 'Delete a webhook endpoint with its deliveries.').action(remove)
+  ofOne('deliveries', 'List deliveries, the newest first.')
+    .option('--state <state>', deliveryStates.join(', '), parseState)
+    .option('--limit <count>', 'maximum number', parseCount, 50)
+    .action(listDeliveries)
+  ofOne('redeliver', 'Send one event again, or all since a time.')
+    .option('--delivery <id>', 'id from `ugs webhook deliveries`', parseCount)
+    .option('--since <time>', 'RFC 3339, such as 2026-11-21T20:15:53Z', parseTime)
+    .action(redeliver)
+}
+
+function parseEventTypes(text: string): EventType[] {
+  if (text === 'all') return []
+  return text.split(',').map((name) => {
+    const type = eventTypes.find((one) => one === name.trim())
+    if (type === undefined) throw new InvalidArgumentError(`The types are ${eventTypes.join(', ')}.`)
+    return type
+  })
+}
+
+function parseState(text: string): DeliveryState {
+  const state = deliveryStates.find((one) => one === text)
+  if (state === undefined) throw new InvalidArgumentError(`It must be one of ${deliveryStates.join(', ')}.`)
+  return state
+}
+
+function parseTime(text: string): number {
+  const time = parseTimestamp(text)
+  if (time === null) throw new InvalidArgumentError('It must be a time such as 2026-11-21T20:15:53Z.')
+  return time
+}
+
+function parseOverlap(text: string): number {
+  const overlapMs = parseDuration(text)
+  if (overlapMs > maxSecretOverlapMs) throw new InvalidArgumentError('It must be at most 30d.')
+  return overlapMs
+}
+
+function withWebhooks<T>(
+  options: TenantScopeOptions,
+  work: (webhooks: WebhookManagement, caller: Caller) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  return withStore(async (store) =>
+    work(await openWebhookManagement(config, store), await callerOf(store, options)),
+  )
+}
+
+const fieldsOf = (endpoint: WebhookEndpointHealth) => JSON.parse(webhookEndpointJson(endpoint)) as object
+
+async function create({ name = '', url = '', types = [], ...options }: EndpointOptions): Promise<void> {
+  const created = await withWebhooks(options, (webhooks, caller) =>
+    webhooks.create(caller, { name, url, eventTypes: types }),
+  )
+  printSecret(
+    created,
+    options,
+    `Created webhook endpoint ${created.endpoint.id}. Its secret is shown only now.`,
+  )
+}
+
+async function rotateSecret(id: number, options: TenantScopeOptions & { overlap?: number }): Promise<void> {
+  const overlapMs = options.overlap ?? defaultSecretOverlapMs
+  const rotated = await withWebhooks(options, (webhooks, caller) =>
+    webhooks.rotateSecret(caller, id, overlapMs),
+  )
+  const until = formatTime(Date.now() + overlapMs)
+  printSecret(rotated, options, `The secret is shown only now. The old one signs too until ${until}.`)
+}
+
+function printSecret(
+  { endpoint, secret }: EndpointWithSecret,
+  { json }: TenantScopeOptions,
+  note: string,
+): void {
+  if (json) printJson({ ...fieldsOf(endpoint), secret })
+  else {
+    printLine(secret)
+    console.error(note)
+  }
+}
+
+async function list(options: TenantScopeOptions): Promise<void> {
+  const endpoints = await withWebhooks(options, (webhooks, caller) => webhooks.list(caller))
+  if (options.json) printJson(endpoints.map(fieldsOf))
+  else
+    printTable(
+      ['ID', 'NAME', 'STATE', 'PENDING', 'FAILING', 'OLDEST', 'URL'],
+      endpoints.map(({ id, name, state, pending, failing, oldestEventId, url }) => [
+        ...[id, name, state, pending, failing],
+        ...[oldestEventId === null ? null : formatTime(timeOfEvent(oldestEventId)), url],
+      ]),
+    )
+}
+
+async function update(id: number, { name, url, types, ...options }: EndpointOptions): Promise<void> {
+  const change = {
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { url }),
+    ...(types !== undefined && { eventTypes: types }),
+  }
+  const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, change))
+  if (options.json) printJson(fieldsOf(endpoint))
+  else console.error(`Updated webhook endpoint ${id}.`)
+}
+
+async function setState(id: number, state: 'active' | 'paused', options: TenantScopeOptions): Promise<void> {
+  const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, { state }))
+  if (options.json) printJson(fieldsOf(endpoint))
+  else console.error(`Webhook endpoint ${id} is ${state}.`)
+}
+
+async function remove(id: number, options: TenantScopeOptions): Promise<void> {
+  await withWebhooks(options, (webhooks, caller) => webhooks.delete(caller, id))
+  if (options.json) printJson({ id, deleted: true })
+  else console.error(`Deleted webhook endpoint ${id}.`)
+}
+
+async function listDeliveries(
+  id: number,
+  { state, limit, ...options }: ListDeliveriesOptions,
+): Promise<void> {
+  const deliveries = await withWebhooks(options, (webhooks, caller) =>
+    webhooks.listDeliveries(caller, id, { state: state ?? null, beforeId: null, limit }),
+  )
+  if (options.json) printJson(deliveries.map((one) => JSON.parse(webhookDeliveryJson(one)) as object))
+  else
+    printTable(
+      ['ID', 'EVENT', 'TYPE', 'STATE', 'ATTEMPTS', 'LAST', 'NEXT', 'RESULT'],
+      deliveries.map((one) => [
+        ...[one.id, one.eventId, one.eventType, one.state, one.attempts],
+        ...[formatTime(one.lastAttemptAt), formatTime(one.nextAttemptAt)],
+        one.responseStatus ?? one.errorCode,
+      ]),
+    )
+}
+
+async function redeliver(id: number, { delivery, since, ...options }: RedeliverOptions): Promise<void> {
+  const which = delivery !== undefined ? { deliveryId: delivery } : since !== undefined ? { since } : null
+  if (which === null || (delivery !== undefined && since !== undefined))
+    throw new UsageError('name either --delivery or --since')
+  const count = await withWebhooks(options, (webhooks, caller) => webhooks.redeliver(caller, id, which))
+  if (options.json) printJson({ redelivered: count })
+  else console.error(`The service sends ${count} ${count === 1 ? 'event' : 'events'} again.`)
+}

@@ -1,0 +1,210 @@
+import type { Event, EventPosition } from '../event/event.ts'
+import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
+import type { Store } from '../store.ts'
+import type { Clock } from '../util/clock.ts'
+import { nextAttemptAt } from './retry-schedule.ts'
+import { isSuccess, type AttemptResult } from './webhook-delivery.ts'
+import type { DueDelivery, RecordedAttempt, WebhookTarget } from './webhook-delivery-store.ts'
+import { receives, secretContext } from './webhook-endpoint.ts'
+import { signatureHeaders } from './webhook-signature.ts'
+
+/** Time after which another process takes over from a leader that has stopped, in milliseconds. */
+export const claimMs = 30_000
+/** Number of events that one step reads at most. */
+const eventsAtOnce = 200
+/** Maximum number of attempts in flight, in total and for each endpoint. */
+const maxInFlight = 64
+const maxInFlightOfEndpoint = 4
+
+/** Sends one request, and never fails. */
+export type SendWebhook = (
+  request: {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  },
+  signal: AbortSignal,
+) => Promise<AttemptResult>
+
+interface WebhookObserver {
+  readonly attempted: (isDelivered: boolean) => void
+  /** The endpoint was disabled, because a delivery had failed for the retry period. */
+  readonly disabled: (endpointId: number) => void
+  /** Events may be missing: the position was lost, and deliveries go on with the next event. */
+  readonly positionLost: () => void
+}
+
+export interface WebhookDispatcherDependencies {
+  readonly store: Pick<Store, 'events' | 'webhookDeliveries'>
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly send: SendWebhook
+  /** Returns the body of a message. */
+  readonly bodyOf: (event: Event) => string
+  readonly observer: WebhookObserver
+  /** A name that no other process has. */
+  readonly holder: string
+  /** Returns a number from 0 to 1. */
+  readonly random: () => number
+}
+
+/**
+ * Delivers events to webhook endpoints while this process is the leader. A delivery is recorded after its attempt, so a crash in
+ * between may repeat it, and never loses it. Only `step` writes to the store, one step at a time.
+ */
+export class WebhookDispatcher {
+  readonly #parts: WebhookDispatcherDependencies
+  /** Attempts that have not been recorded, by queue: endpoint and user group. */
+  readonly #inFlight = new Map<string, Promise<void>>()
+  /** Endpoints whose last attempt failed. They get one attempt at a time, so that those that hang leave room for others. */
+  readonly #failing = new Set<number>()
+  #done: { readonly queue: string; readonly attempt: RecordedAttempt }[] = []
+  #wake: () => void = () => undefined
+  readonly #stopping = new AbortController()
+
+  constructor(parts: WebhookDispatcherDependencies) {
+    this.#parts = parts
+  }
+
+  /** Sets a function to call when a step can record an attempt. */
+  onAttempt(wake: () => void): void {
+    this.#wake = wake
+  }
+
+  /**
+   * Records finished attempts, writes deliveries for new events, and starts attempts that are due. Returns false if this process is
+   * not the leader.
+   * @throws Fault `unavailable`
+   */
+  async step(): Promise<boolean> {
+    const { store, clock, holder } = this.#parts
+    const leader = await store.webhookDeliveries.claim({ holder, now: clock.now(), durationMs: claimMs })
+    if (leader === null) {
+      this.#discardDone()
+      return false
+    }
+    const claimEndsAt = clock.monotonic() + claimMs / 2
+    await this.#record()
+    const targets = await store.webhookDeliveries.targets()
+    await this.#enqueue(leader.position, targets)
+    // After a long wait for the store, another process may be the leader.
+    if (clock.monotonic() < claimEndsAt) await this.#startDue(targets)
+    return true
+  }
+
+  /** Resolves when no attempt is in flight. `step` then records the last ones. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#inFlight.values())
+  }
+
+  /** Ends attempts in flight, records those that have finished, and lets another process take over. */
+  async stop(graceMs: number): Promise<void> {
+    const { store, holder } = this.#parts
+    const timer = setTimeout(() => this.#stopping.abort(), graceMs)
+    await this.idle()
+    clearTimeout(timer)
+    await this.#record()
+    await store.webhookDeliveries.release(holder)
+  }
+
+  async #record(): Promise<void> {
+    if (this.#done.length === 0) return
+    const { store, clock, holder, observer } = this.#parts
+    const done = [...this.#done]
+    const disabled = await store.webhookDeliveries.record({
+      ...{ holder, now: clock.now(), author: 'service', requestId: null },
+      attempts: done.map(({ attempt }) => attempt),
+    })
+    this.#done = this.#done.slice(done.length)
+    for (const { queue } of done) this.#inFlight.delete(queue)
+    for (const id of disabled ?? []) observer.disabled(id)
+  }
+
+  /** Forgets attempts that the next leader repeats. */
+  #discardDone(): void {
+    for (const { queue } of this.#done) this.#inFlight.delete(queue)
+    this.#done = []
+  }
+
+  async #enqueue(from: EventPosition | null, targets: readonly WebhookTarget[]): Promise<void> {
+    const { store, clock, holder, bodyOf, observer } = this.#parts
+    const page = from === null ? null : await store.events.read(from, eventsAtOnce)
+    // Without events, a position also moves on PostgreSQL, where each write would move it again.
+    if (page?.events.length === 0) return
+    const to = page?.position ?? (await store.events.head())
+    const deliveries = (page?.events ?? []).flatMap((event) => {
+      const wanted = targets.filter((target) => receives(target, event))
+      const body = wanted.length === 0 ? '' : bodyOf(event)
+      const { eventId, type: eventType, userGroup } = event
+      const teamId = userGroup?.teamId ?? null
+      return wanted.map(({ id: endpointId }) => ({ endpointId, eventId, eventType, teamId, body }))
+    })
+    const isMoved = await store.webhookDeliveries.enqueue({ holder, from, to, now: clock.now(), deliveries })
+    if (isMoved && page === null) observer.positionLost()
+  }
+
+  async #startDue(targets: readonly WebhookTarget[]): Promise<void> {
+    if (this.#stopping.signal.aborted || this.#inFlight.size >= maxInFlight) return
+    const { store, clock } = this.#parts
+    // Enough to find some that are not in flight.
+    const due = await store.webhookDeliveries.due(clock.now(), 2 * maxInFlightOfEndpoint)
+    for (const delivery of due) {
+      const { endpointId, teamId } = delivery
+      const target = targets.find(({ id }) => id === endpointId)
+      const queue = `${endpointId}/${teamId ?? ''}`
+      const inFlightOfEndpoint = [...this.#inFlight.keys()].filter((key) => key.startsWith(`${endpointId}/`))
+      const most = this.#failing.has(endpointId) ? 1 : maxInFlightOfEndpoint
+      const isFull = this.#inFlight.size >= maxInFlight || inFlightOfEndpoint.length >= most
+      if (target === undefined || isFull || this.#inFlight.has(queue)) continue
+      this.#inFlight.set(queue, this.#attempt(delivery, target, queue))
+    }
+  }
+
+  async #attempt(delivery: DueDelivery, target: WebhookTarget, queue: string): Promise<void> {
+    const { clock, random, observer } = this.#parts
+    const startedAt = clock.now()
+    const startedAtMonotonic = clock.monotonic()
+    const result = await this.#send(delivery, target, startedAt)
+    // The next leader repeats an attempt that the end of the service has interrupted.
+    const isInterrupted = this.#stopping.signal.aborted && !isSuccess(result)
+    if (isInterrupted) return
+    const attempts = delivery.attempts + 1
+    const firstAttemptAt = delivery.firstAttemptAt ?? startedAt
+    const isDelivered = isSuccess(result)
+    observer.attempted(isDelivered)
+    if (isDelivered) this.#failing.delete(delivery.endpointId)
+    else this.#failing.add(delivery.endpointId)
+    const attempt: RecordedAttempt = {
+      ...{ id: delivery.id, endpointId: delivery.endpointId, teamId: delivery.teamId },
+      ...{ attempts, startedAt, isDelivered },
+      durationMs: Math.round(clock.monotonic() - startedAtMonotonic),
+      nextAttemptAt: isDelivered
+        ? null
+        : nextAttemptAt({ attempts, firstAttemptAt, now: clock.now() }, random()),
+      ...{ responseStatus: result.status, errorCode: result.errorCode },
+    }
+    this.#done.push({ queue, attempt })
+    this.#wake()
+  }
+
+  async #send(
+    { eventId, body }: DueDelivery,
+    { secrets, url, ...target }: WebhookTarget,
+    now: number,
+  ): Promise<AttemptResult> {
+    const { keyring, send } = this.#parts
+    try {
+      const open = secrets
+        .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+        .map((secret) => keyring.open(secret, secretContext(target, target.id)))
+      const headers = {
+        ...signatureHeaders({ id: eventId, now, body }, open),
+        'content-type': 'application/json',
+      }
+      return await send({ url, headers, body }, this.#stopping.signal)
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error
+      return { status: null, errorCode: 'SECRET_SEALED' }
+    }
+  }
+}

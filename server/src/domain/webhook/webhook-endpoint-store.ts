@@ -1,0 +1,61 @@
+import type { Actor } from '../audit/audit-event.ts'
+import type { EventPosition } from '../event/event.ts'
+import type { Sealed } from '../secret-key/keyring.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import type { SecretKeyRetired } from '../user-group/user-group-store.ts'
+import type { WebhookEndpoint } from './webhook-endpoint.ts'
+
+/** The webhook endpoints. All methods reject with Fault `not_implemented` if the store has no order of events (Citus). */
+export interface WebhookEndpointStore {
+  /** Creates an endpoint. It receives every event after `position`. */
+  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired>
+
+  /** Returns the endpoints of a workspace and environment, in order of id. */
+  list(scope: TenantScope): Promise<WebhookEndpointHealth[]>
+
+  /** Returns null if there is no such endpoint. */
+  find(scope: TenantScope, id: number): Promise<WebhookEndpointHealth | null>
+
+  /** Returns null if there is no such endpoint. If it becomes active, its deliveries are attempted at once. */
+  update(command: UpdateWebhookEndpoint): Promise<WebhookEndpoint | null>
+
+  /** Deletes the endpoint with its secrets and deliveries. Returns false if there is no such endpoint. */
+  delete(command: WebhookEndpointCommand): Promise<boolean>
+
+  /** Adds a secret. The previous one signs until `overlapEndsAt`; older ones are deleted. Null if there is no such endpoint. */
+  rotateSecret(command: RotateWebhookSecret): Promise<WebhookEndpoint | SecretKeyRetired | null>
+}
+
+/** Encrypts the secret for the id of its endpoint. */
+export type SealSecret = (endpointId: number) => Sealed
+
+export interface NewWebhookEndpoint
+  extends Pick<WebhookEndpoint, 'name' | 'url' | 'eventTypes'>, TenantScope, Actor {
+  readonly now: number
+  readonly sealSecret: SealSecret
+  /** All events are readable up to here. */
+  readonly position: EventPosition
+}
+
+/** Names an endpoint and who changes it. */
+export interface WebhookEndpointCommand extends TenantScope, Actor {
+  readonly id: number
+  readonly now: number
+}
+
+export interface UpdateWebhookEndpoint extends WebhookEndpointCommand {
+  readonly change: Partial<Pick<WebhookEndpoint, 'name' | 'url' | 'eventTypes' | 'state'>>
+}
+
+export interface RotateWebhookSecret extends WebhookEndpointCommand {
+  readonly sealSecret: SealSecret
+  readonly overlapEndsAt: number
+}
+
+/** An endpoint with its undelivered events. */
+export interface WebhookEndpointHealth extends WebhookEndpoint {
+  readonly pending: number
+  readonly failing: number
+  /** Event id of the oldest undelivered event, which contains its time; null if there is none. */
+  readonly oldestEventId: string | null
+}

@@ -1,0 +1,49 @@
+import type { Event, EventType } from '../event/event.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import { randomBytes } from '../util/random.ts'
+
+/** `paused` by an administrator, `disabled` by the service because deliveries failed for too long. Deliveries then wait. */
+export const webhookStates = ['active', 'paused', 'disabled'] as const
+
+export type WebhookState = (typeof webhookStates)[number]
+
+/** A URL that receives the events of a workspace and environment. */
+export interface WebhookEndpoint extends TenantScope {
+  readonly id: number
+  readonly name: string
+  readonly url: string
+  /** Empty for all types. */
+  readonly eventTypes: readonly EventType[]
+  readonly state: WebhookState
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Time for which the old secret signs too after a rotation, in milliseconds. */
+export const defaultSecretOverlapMs = 24 * 60 * 60 * 1000
+export const maxSecretOverlapMs = 30 * defaultSecretOverlapMs
+
+export const secretPrefix = 'whsec_'
+
+/** Generates a secret of Standard Webhooks 1.0: 32 random bytes in base64, with a prefix. */
+export function generateWebhookSecret(): string {
+  return secretPrefix + randomBytes(32).toString('base64')
+}
+
+/** Returns the associated data of a secret's encryption, which binds the encrypted secret to its endpoint. */
+export function secretContext({ workspaceId, environment }: TenantScope, endpointId: number): string {
+  return `webhook_secret/${workspaceId}/${environment}/${endpointId}`
+}
+
+/** Returns true if the endpoint receives the event. */
+export function receives(
+  { workspaceId, environment, eventTypes }: Pick<WebhookEndpoint, 'eventTypes' | keyof TenantScope>,
+  event: Event,
+): boolean {
+  return (
+    workspaceId === event.workspaceId &&
+    environment === event.environment &&
+    (eventTypes.length === 0 || eventTypes.includes(event.type))
+  )
+}

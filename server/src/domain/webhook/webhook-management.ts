@@ -1,0 +1,149 @@
+import type { EventType } from '../event/event.ts'
+import { Fault, validationFailed } from '../fault.ts'
+import type { Keyring } from '../secret-key/keyring.ts'
+import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
+import type { Caller } from '../user-group/user-group-service.ts'
+import type { SecretKeyRetired } from '../user-group/user-group-store.ts'
+import type { Clock } from '../util/clock.ts'
+import { findUrlProblem, type WebhookAddressRules } from './webhook-address.ts'
+import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts'
+import type { Redeliver } from './webhook-delivery-store.ts'
+import { generateWebhookSecret, secretContext, type WebhookEndpoint } from './webhook-endpoint.ts'
+import type { WebhookEndpointHealth } from './webhook-endpoint-store.ts'
+
+/** An endpoint with its new secret, which is shown only once. */
+export interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpointHealth
+  readonly secret: string
+}
+
+export interface WebhookEndpointFields {
+  readonly name: string
+  readonly url: string
+  /** Empty for all types. */
+  readonly eventTypes: readonly EventType[]
+}
+
+export interface WebhookEndpointChange extends Partial<WebhookEndpointFields> {
+  readonly state?: 'active' | 'paused'
+}
+
+export interface WebhookManagementDependencies {
+  readonly store: Pick<Store, 'events' | 'webhookEndpoints' | 'webhookDeliveries'>
+  readonly keyring: Keyring
+  readonly clock: Pick<Clock, 'now'>
+  readonly rules: WebhookAddressRules
+}
+
+/**
+ * Manages the webhook endpoints of a workspace and environment. All methods throw Fault `unavailable`, and `not_implemented` if the
+ * store has no order of events (Citus).
+ */
+export class WebhookManagement {
+  readonly #store: WebhookManagementDependencies['store']
+  readonly #keyring: Keyring
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #rules: WebhookAddressRules
+
+  constructor({ store, keyring, clock, rules }: WebhookManagementDependencies) {
+    this.#store = store
+    this.#keyring = keyring
+    this.#clock = clock
+    this.#rules = rules
+  }
+
+  list(scope: TenantScope): Promise<WebhookEndpointHealth[]> {
+    return this.#store.webhookEndpoints.list(scope)
+  }
+
+  /** @throws Fault `not_found` */
+  async find(scope: TenantScope, id: number): Promise<WebhookEndpointHealth> {
+    return (await this.#store.webhookEndpoints.find(scope, id)) ?? notFound()
+  }
+
+  /** @throws Fault `validation_failed` */
+  async create(caller: Caller, fields: WebhookEndpointFields): Promise<EndpointWithSecret> {
+    this.#checkUrl(fields.url)
+    // Read first, so that the endpoint receives every event that is written after it exists.
+    const position = await this.#store.events.head()
+    const secret = generateWebhookSecret()
+    const created = await this.#store.webhookEndpoints.create({
+      ...caller,
+      ...fields,
+      ...{ now: this.#clock.now(), position, sealSecret: this.#sealing(caller, secret) },
+    })
+    return { endpoint: { ...checked(created), pending: 0, failing: 0, oldestEventId: null }, secret }
+  }
+
+  /** @throws Fault `not_found`, `validation_failed` */
+  async update(caller: Caller, id: number, change: WebhookEndpointChange): Promise<WebhookEndpointHealth> {
+    if (change.url !== undefined) this.#checkUrl(change.url)
+    const command = { ...caller, id, now: this.#clock.now(), change }
+    if ((await this.#store.webhookEndpoints.update(command)) === null) notFound()
+    return this.find(caller, id)
+  }
+
+  /** @throws Fault `not_found` */
+  async delete(caller: Caller, id: number): Promise<void> {
+    const isDeleted = await this.#store.webhookEndpoints.delete({ ...caller, id, now: this.#clock.now() })
+    if (!isDeleted) notFound()
+  }
+
+  /** Replaces the secret. The old one signs too for `overlapMs`. @throws Fault `not_found` */
+  async rotateSecret(caller: Caller, id: number, overlapMs: number): Promise<EndpointWithSecret> {
+    const secret = generateWebhookSecret()
+    const now = this.#clock.now()
+    const rotated = await this.#store.webhookEndpoints.rotateSecret({
+      ...{ ...caller, id, now, overlapEndsAt: now + overlapMs },
+      sealSecret: this.#sealing(caller, secret),
+    })
+    checked(rotated ?? notFound())
+    return { endpoint: await this.find(caller, id), secret }
+  }
+
+  /** Lists deliveries, newest first. @throws Fault `not_found` */
+  async listDeliveries(
+    { workspaceId, environment }: TenantScope,
+    endpointId: number,
+    page: { state: DeliveryState | null; beforeId: number | null; limit: number },
+  ): Promise<WebhookDelivery[]> {
+    const scope = { workspaceId, environment }
+    const deliveries = await this.#store.webhookDeliveries.list({ ...scope, endpointId, ...page })
+    if (deliveries.length === 0) await this.find(scope, endpointId)
+    return deliveries
+  }
+
+  /** Attempts deliveries again, also those that were made, and returns how many. @throws Fault `not_found` */
+  async redeliver(
+    { workspaceId, environment }: TenantScope,
+    endpointId: number,
+    which: Redeliver['which'],
+  ): Promise<number> {
+    const command = { workspaceId, environment, endpointId, now: this.#clock.now(), which }
+    const count = await this.#store.webhookDeliveries.redeliver(command)
+    if (count === null || ('deliveryId' in which && count === 0)) notFound()
+    return count
+  }
+
+  #sealing(scope: TenantScope, secret: string) {
+    return (endpointId: number) => this.#keyring.seal(secret, secretContext(scope, endpointId))
+  }
+
+  #checkUrl(url: string): void {
+    const problem = findUrlProblem(url, this.#rules)
+    if (problem !== null) throw validationFailed([{ path: '/url', message: problem }])
+  }
+}
+
+function notFound(): never {
+  throw new Fault('not_found', 'Nothing with this id exists in this environment')
+}
+
+/** @throws Fault `unavailable` */
+function checked(outcome: WebhookEndpoint | SecretKeyRetired): WebhookEndpoint {
+  if (!('outcome' in outcome)) return outcome
+  throw new Fault('unavailable', 'A webhook secret cannot be issued at the moment', {
+    reason: `SECRET_KEY_RETIRED: the secret key "${outcome.keyId}", with which this process encrypts, is retired; give this process the secret keys that the others have`,
+  })
+}

@@ -1,0 +1,161 @@
+import { Type, type Static } from 'typebox'
+import { json, successful } from '../../../contract/json/json-builder.ts'
+import { validationFailed } from '../../../domain/fault.ts'
+import { parseTimestamp } from '../../../domain/util/timestamp.ts'
+import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
+import { defaultSecretOverlapMs } from '../../../domain/webhook/webhook-endpoint.ts'
+import { cursor, DeletedResponse, limit } from '../fields.ts'
+import { deleted, type AdminOperation } from '../operation.ts'
+import { listResponse, pageById } from '../pages.ts'
+import { secretResponse, webhookDeliveryJson, webhookEndpointJson } from './responses.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Webhooks'
+
+const deliveryQuery = Type.Object(
+  {
+    state: Type.Optional(Type.Enum([...deliveryStates])),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  { additionalProperties: false },
+)
+
+export const webhookEndpointOperations = {
+  listWebhookEndpoints: {
+    tag,
+    method: 'GET',
+    path: '/webhook-endpoints',
+    summary: 'List the webhook endpoints',
+    description: 'Ordered by id, with the number of events that wait for their delivery.',
+    response: schemas.WebhookEndpointListResponse,
+    faults: ['not_implemented'],
+    handle: async ({ caller }, { webhooks }) => ({
+      json: listResponse('webhook_endpoints', await webhooks.list(caller), webhookEndpointJson),
+    }),
+  },
+  createWebhookEndpoint: {
+    tag,
+    method: 'POST',
+    path: '/webhook-endpoints',
+    summary: 'Create a webhook endpoint',
+    description: 'It receives events from now on. The response has the secret that verifies signatures.',
+    body: schemas.WebhookEndpointBody,
+    status: 201,
+    response: schemas.WebhookEndpointSecretResponse,
+    faults: ['not_implemented'],
+    handle: async ({ caller, body }, { webhooks }) => {
+      const { name, url, event_types: eventTypes = [] } = body.value as schemas.WebhookEndpointBody
+      return { json: secretResponse(await webhooks.create(caller, { name, url, eventTypes })) }
+    },
+  },
+  getWebhookEndpoint: {
+    tag,
+    method: 'GET',
+    path: '/webhook-endpoints/{id}',
+    summary: 'Get a webhook endpoint',
+    response: schemas.WebhookEndpointResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params }, { webhooks }) => {
+      const endpoint = await webhooks.find(caller, params.id as number)
+      return { json: successful({ webhook_endpoint: webhookEndpointJson(endpoint) }) }
+    },
+  },
+  updateWebhookEndpoint: {
+    tag,
+    method: 'PATCH',
+    path: '/webhook-endpoints/{id}',
+    summary: 'Change, pause or resume a webhook endpoint',
+    description:
+      'A field that is absent stays as it is. An endpoint that becomes active is attempted at once.',
+    body: schemas.WebhookEndpointChangeBody,
+    response: schemas.WebhookEndpointResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params, body }, { webhooks }) => {
+      const { event_types: eventTypes, ...rest } = body.value as schemas.WebhookEndpointChangeBody
+      const change = { ...rest, ...(eventTypes !== undefined && { eventTypes }) }
+      const endpoint = await webhooks.update(caller, params.id as number, change)
+      return { json: successful({ webhook_endpoint: webhookEndpointJson(endpoint) }) }
+    },
+  },
+  deleteWebhookEndpoint: {
+    tag,
+    method: 'DELETE',
+    path: '/webhook-endpoints/{id}',
+    summary: 'Delete a webhook endpoint with its deliveries',
+    response: DeletedResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params }, { webhooks }) => {
+      await webhooks.delete(caller, params.id as number)
+      return deleted
+    },
+  },
+  rotateWebhookEndpoint: {
+    tag,
+    method: 'POST',
+    path: '/webhook-endpoints/{id}/rotate-secret',
+    summary: 'Replace the secret of a webhook endpoint; both sign during an overlap',
+    body: schemas.WebhookSecretRotationBody,
+    response: schemas.WebhookEndpointSecretResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params, body }, { webhooks }) => {
+      const { overlap_seconds: overlap } = body.value as schemas.WebhookSecretRotationBody
+      const overlapMs = overlap === undefined ? defaultSecretOverlapMs : overlap * 1000
+      return { json: secretResponse(await webhooks.rotateSecret(caller, params.id as number, overlapMs)) }
+    },
+  },
+  listWebhookDeliveries: {
+    tag,
+    method: 'GET',
+    path: '/webhook-endpoints/{id}/deliveries',
+    summary: 'List the deliveries to a webhook endpoint',
+    description: 'The newest first, for the retention of events.',
+    query: deliveryQuery,
+    response: schemas.WebhookDeliveryListResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: ({ caller, params, query }, { webhooks }) => {
+      const { state = null, ...page } = query as Static<typeof deliveryQuery>
+      return pageById(
+        'deliveries',
+        page,
+        ({ afterId: beforeId, limit }) =>
+          webhooks.listDeliveries(caller, params.id as number, { state, beforeId, limit }),
+        { idOf: ({ id }) => id, jsonOf: webhookDeliveryJson },
+      )
+    },
+  },
+  redeliverWebhook: {
+    tag,
+    method: 'POST',
+    path: '/webhook-endpoints/{id}/deliveries/{delivery_id}/redeliver',
+    summary: 'Send an event again',
+    response: schemas.WebhookRedeliveryResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params }, { webhooks }) => {
+      const which = { deliveryId: params.delivery_id as number }
+      return {
+        json: successful({ redelivered: json(await webhooks.redeliver(caller, params.id as number, which)) }),
+      }
+    },
+  },
+  redeliverWebhooks: {
+    tag,
+    method: 'POST',
+    path: '/webhook-endpoints/{id}/redeliver',
+    summary: 'Send all events since a time again',
+    description: 'Also those that were delivered. Events that wait for their first attempt are not counted.',
+    body: schemas.WebhookRedeliveryBody,
+    response: schemas.WebhookRedeliveryResponse,
+    faults: ['not_found', 'not_implemented'],
+    handle: async ({ caller, params, body }, { webhooks }) => {
+      const since = parseTimestamp((body.value as schemas.WebhookRedeliveryBody).since)
+      if (since === null)
+        throw validationFailed([{ path: '/since', message: 'must be an existing date and time' }])
+      return {
+        json: successful({
+          redelivered: json(await webhooks.redeliver(caller, params.id as number, { since })),
+        }),
+      }
+    },
+  },
+} as const satisfies Record<string, AdminOperation>

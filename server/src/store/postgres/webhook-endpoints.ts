@@ -1,0 +1,232 @@
+import type { Sealed } from '../../domain/secret-key/keyring.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { SecretKeyRetired } from '../../domain/user-group/user-group-store.ts'
+import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts'
+import type {
+  NewWebhookEndpoint,
+  RotateWebhookSecret,
+  UpdateWebhookEndpoint,
+  WebhookEndpointCommand,
+  WebhookEndpointHealth,
+  WebhookEndpointStore,
+} from '../../domain/webhook/webhook-endpoint-store.ts'
+import {
+  deliveriesAtOnce,
+  describedEndpoint,
+  describedUpdate,
+  endpointOf,
+  healthOf,
+  selectHealth,
+  type HealthRow,
+  type WebhookEndpointRow,
+} from '../webhook-row.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import { refuseOnCitus, type Distribution } from './distribution.ts'
+import type { PrimaryPool, Query } from './primary-pool.ts'
+import type { Attempt, Retry } from './retry.ts'
+
+/** Locks the queues of deliveries until the end of the transaction. */
+export const lockQueues = 'SELECT 1 FROM webhook_leader FOR UPDATE'
+
+/** The webhook endpoints and their secrets. */
+export class WebhookEndpoints implements WebhookEndpointStore {
+  readonly #primary: PrimaryPool
+  readonly #retry: Retry
+  readonly #distribution: Distribution
+
+  constructor(primary: PrimaryPool, retry: Retry, distribution: Distribution) {
+    this.#primary = primary
+    this.#retry = retry
+    this.#distribution = distribution
+  }
+
+  async create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired> {
+    let sealed: Uint8Array | undefined
+    const sealSecret = (id: number) => {
+      const secret = endpoint.sealSecret(id)
+      sealed = secret.sealed
+      return secret
+    }
+    return this.#change(async (attempt) => {
+      if (attempt.isAmbiguous && sealed !== undefined) {
+        // The encrypted secret identifies the endpoint of the earlier attempt.
+        const [created] = await this.#primary.query<WebhookEndpointRow>(
+          `SELECT webhook_endpoint.* FROM webhook_endpoint JOIN webhook_secret USING (webhook_endpoint_id)
+           WHERE token_sealed = $1`,
+          [sealed],
+        )
+        if (created !== undefined) return endpointOf(created)
+      }
+      return this.#transaction(attempt, (query) => insertEndpoint(query, { ...endpoint, sealSecret }))
+    })
+  }
+
+  async list({ workspaceId, environment }: TenantScope): Promise<WebhookEndpointHealth[]> {
+    refuseOnCitus(this.#distribution, 'Webhooks need')
+    const rows = await this.#retry.query<WebhookEndpointRow & HealthRow>(
+      `${selectEndpoints} ORDER BY webhook_endpoint_id`,
+      [workspaceId, environment],
+    )
+    return rows.map(healthOf)
+  }
+
+  async find({ workspaceId, environment }: TenantScope, id: number): Promise<WebhookEndpointHealth | null> {
+    refuseOnCitus(this.#distribution, 'Webhooks need')
+    const [row] = await this.#retry.query<WebhookEndpointRow & HealthRow>(
+      `${selectEndpoints} AND webhook_endpoint_id = $3`,
+      [workspaceId, environment, id],
+    )
+    return row === undefined ? null : healthOf(row)
+  }
+
+  async update(command: UpdateWebhookEndpoint): Promise<WebhookEndpoint | null> {
+    return this.#change((attempt) =>
+      this.#transaction(attempt, async (query) => {
+        const before = await findEndpoint(query, command)
+        const event = before && describedUpdate(before, command)
+        if (event === null) return before
+        const { name, url, eventTypes, state, id } = { ...(before as WebhookEndpoint), ...command.change }
+        const [row] = await query<WebhookEndpointRow>(
+          `UPDATE webhook_endpoint SET name = $2, url = $3, event_types = $4, state = $5, updated_at = $6
+           WHERE webhook_endpoint_id = $1 RETURNING *`,
+          [id, name, url, JSON.stringify(eventTypes), state, command.now],
+        )
+        if (state === 'active' && before?.state !== 'active')
+          await query(
+            `UPDATE webhook_delivery SET next_attempt_at = $2, first_attempt_at = NULL
+             WHERE webhook_endpoint_id = $1 AND next_attempt_at IS NOT NULL`,
+            [id, command.now],
+          )
+        await appendAuditEvent(query, event.action, command, event.details)
+        return endpointOf(row as WebhookEndpointRow)
+      }),
+    )
+  }
+
+  async delete(command: WebhookEndpointCommand): Promise<boolean> {
+    const isDeleted = await this.#change(async (attempt) => {
+      const deleted = await this.#transaction(attempt, async (query) => {
+        const endpoint = await findEndpoint(query, command)
+        if (endpoint === null) return false
+        await query('DELETE FROM webhook_endpoint WHERE webhook_endpoint_id = $1', [endpoint.id])
+        await query(
+          'UPDATE webhook_leader SET position = NULL WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoint)',
+        )
+        await appendAuditEvent(query, 'webhook_endpoint.deleted', command, describedEndpoint(endpoint))
+        return true
+      })
+      return deleted || attempt.isAmbiguous
+    })
+    if (isDeleted) await this.#deleteDeliveries(command.id)
+    return isDeleted
+  }
+
+  rotateSecret(command: RotateWebhookSecret): Promise<WebhookEndpoint | SecretKeyRetired | null> {
+    const { overlapEndsAt, sealSecret, id } = command
+    // One secret for all attempts.
+    const secret = sealSecret(id)
+    return this.#change((attempt) =>
+      this.#transaction(attempt, async (query) => {
+        const endpoint = await findEndpoint(query, command)
+        if (endpoint === null) return null
+        if (attempt.isAmbiguous) {
+          const [rotated] = await query('SELECT 1 FROM webhook_secret WHERE token_sealed = $1', [
+            secret.sealed,
+          ])
+          if (rotated !== undefined) return endpoint
+        }
+        const refusal = await insertSecret(query, endpoint, { ...secret, overlapEndsAt })
+        if (refusal !== null) return refusal
+        const details = { ...describedEndpoint(endpoint), valid_until: new Date(overlapEndsAt).toISOString() }
+        await appendAuditEvent(query, 'webhook_endpoint.secret_rotated', command, details)
+        return endpoint
+      }),
+    )
+  }
+
+  #change<T>(work: (attempt: Attempt) => Promise<T>): Promise<T> {
+    refuseOnCitus(this.#distribution, 'Webhooks need')
+    return this.#retry.run(work)
+  }
+
+  #transaction<T>(attempt: Attempt, work: (query: Query) => Promise<T>): Promise<T> {
+    return attempt.transaction(this.#primary, async (query) => {
+      await query(lockQueues)
+      return work(query)
+    })
+  }
+
+  /** Deletes the deliveries of a deleted endpoint. After an interruption, they expire. */
+  async #deleteDeliveries(endpointId: number): Promise<void> {
+    for (;;) {
+      const deleted = await this.#retry.change(
+        `DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
+           SELECT webhook_delivery_id FROM webhook_delivery WHERE webhook_endpoint_id = $1 LIMIT $2
+         ) RETURNING 1`,
+        [endpointId, deliveriesAtOnce],
+      )
+      if (deleted.length < deliveriesAtOnce) return
+    }
+  }
+}
+
+const selectEndpoints = `
+  SELECT webhook_endpoint.*, pending, failing, oldest_event_id
+  FROM webhook_endpoint CROSS JOIN LATERAL (
+    ${selectHealth('webhook_delivery.webhook_endpoint_id = webhook_endpoint.webhook_endpoint_id')}
+  ) AS health
+  WHERE workspace_id = $1 AND environment = $2`
+
+async function findEndpoint(
+  query: Query,
+  { workspaceId, environment, id }: WebhookEndpointCommand,
+): Promise<WebhookEndpoint | null> {
+  const [row] = await query<WebhookEndpointRow>(
+    'SELECT * FROM webhook_endpoint WHERE workspace_id = $1 AND environment = $2 AND webhook_endpoint_id = $3',
+    [workspaceId, environment, id],
+  )
+  return row === undefined ? null : endpointOf(row)
+}
+
+async function insertEndpoint(
+  query: Query,
+  { sealSecret, position, ...endpoint }: NewWebhookEndpoint,
+): Promise<WebhookEndpoint | SecretKeyRetired> {
+  const { workspaceId, environment, name, url, eventTypes, now } = endpoint
+  const [row] = await query<WebhookEndpointRow>(
+    `INSERT INTO webhook_endpoint (workspace_id, environment, name, url, event_types, state, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, 'active', $6, $6) RETURNING *`,
+    [workspaceId, environment, name, url, JSON.stringify(eventTypes), now],
+  )
+  const created = endpointOf(row as WebhookEndpointRow)
+  const refusal = await insertSecret(query, created, { ...sealSecret(created.id), overlapEndsAt: 0 })
+  if (refusal !== null) {
+    await query('DELETE FROM webhook_endpoint WHERE webhook_endpoint_id = $1', [created.id])
+    return refusal
+  }
+  await query('UPDATE webhook_leader SET position = coalesce(position, $1)', [position])
+  await appendAuditEvent(query, 'webhook_endpoint.created', endpoint, describedEndpoint(created))
+  return created
+}
+
+/** Inserts a secret. The statement locks the table before it looks for the retired key (SecretKeys.retire). */
+async function insertSecret(
+  query: Query,
+  { id, workspaceId, environment }: WebhookEndpoint,
+  { keyId, sealed, overlapEndsAt }: Sealed & { readonly overlapEndsAt: number },
+): Promise<SecretKeyRetired | null> {
+  const [inserted] = await query<{ secret_number: number }>(
+    `INSERT INTO webhook_secret (webhook_endpoint_id, secret_number, workspace_id, environment, token_key_id, token_sealed)
+     SELECT $1, coalesce(max(secret_number), 0) + 1, $2, $3, $4, $5 FROM webhook_secret WHERE webhook_endpoint_id = $1
+     HAVING NOT EXISTS (SELECT 1 FROM retired_secret_key WHERE key_id = $4)
+     RETURNING secret_number`,
+    [id, workspaceId, environment, keyId, sealed],
+  )
+  if (inserted === undefined) return { outcome: 'secret_key_retired', keyId }
+  await query('DELETE FROM webhook_secret WHERE webhook_endpoint_id = $1 AND expires_at IS NOT NULL', [id])
+  await query(
+    'UPDATE webhook_secret SET expires_at = $3 WHERE webhook_endpoint_id = $1 AND secret_number < $2',
+    [...[id, inserted.secret_number, overlapEndsAt]],
+  )
+  return null
+}
