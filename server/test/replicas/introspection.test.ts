@@ -73,7 +73,9 @@ test('changes by a replica or a command are visible on the other replicas in the
         {
           name: `Name ${i}`,
           mapping: { sales: providedId },
-          data_sources: { sales: { id, provided_id: providedId, name: 'A' } },
+          data_sources: {
+            sales: { id, provided_id: providedId, name: 'A', schema: { id: schema, provided_id: 'sales' } },
+          },
         },
       )
     }
