@@ -39,6 +39,22 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   console_session_by_use: ['console_session', '(last_used_at)'],
   secret_key_check_pkey: ['secret_key_check', '(key_id)'],
   retired_secret_key_pkey: ['retired_secret_key', '(key_id)'],
+  event_pkey: ['event', '(timeline, transaction_id, number)'],
+  event_log_pkey: ['event_log', '(store_id)'],
+  webhook_endpoint_pkey: ['webhook_endpoint', '(webhook_endpoint_id)'],
+  webhook_endpoint_by_environment: ['webhook_endpoint', '(workspace_id, environment, webhook_endpoint_id)'],
+  webhook_secret_pkey: ['webhook_secret', '(webhook_endpoint_id, secret_number)'],
+  webhook_delivery_pkey: ['webhook_delivery', '(webhook_delivery_id)'],
+  webhook_delivery_by_endpoint: ['webhook_delivery', '(webhook_endpoint_id, webhook_delivery_id)'],
+  webhook_delivery_by_event: ['webhook_delivery', '(event_id)'],
+  webhook_delivery_queue: [
+    'webhook_delivery',
+    "(webhook_endpoint_id, team_id, webhook_delivery_id, state) WHERE state <> 'delivered'",
+  ],
+  webhook_delivery_due: [
+    'webhook_delivery',
+    '(webhook_endpoint_id, next_attempt_at, webhook_delivery_id) WHERE next_attempt_at IS NOT NULL',
+  ],
 }
 
 /** Before the contract, the keys are those of the migration in progress, and only it creates them. */
