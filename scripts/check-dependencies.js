@@ -30,7 +30,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folders =
   process.argv.length > 2
     ? process.argv.slice(2)
-    : ['', 'tools/browser', 'tools/checks', 'tools/postgres'].map((path) => join(root, path))
+    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/postgres'].map((path) =>
+        join(root, path),
+      )
 
 /** @type {string[]} */
 const problems = []

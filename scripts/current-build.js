@@ -10,6 +10,7 @@ const inputs = [
   'server/tsconfig.json',
   'renderer/src',
   'renderer/tsconfig.json',
+  'renderer/cjs/tsconfig.json',
   'client/src',
   'client/tsconfig.json',
   'client/cjs/tsconfig.json',
@@ -21,7 +22,12 @@ const inputs = [
   'tsconfig.base.json',
 ]
 /** The last files that each step of the build writes. */
-const outputs = ['server/bundle/ugs.js', 'console/dist/index.html', 'client/cjs/dist/index.js']
+const outputs = [
+  'server/bundle/ugs.js',
+  'console/dist/index.html',
+  'renderer/cjs/dist/index.js',
+  'client/cjs/dist/index.js',
+]
 const stamp = 'node_modules/.cache/ugs-build'
 
 /** Runs `npm run build`, unless its inputs are as they were when this function last ran it. */

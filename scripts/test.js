@@ -103,6 +103,10 @@ async function compiledFiles() {
   if (others.length > 0) buildIfStale()
   // Test files that run at once would disturb each other's installation.
   if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
+  if (others.some(({ source }) => source.startsWith('renderer/'))) {
+    installPackages('tools/databases')
+    installPackages('tools/checks')
+  }
   const onPostgres = others
     .map(({ source }) => source)
     .filter((source) => features.test(source) && dependsOnStore(source))

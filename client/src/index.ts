@@ -60,6 +60,7 @@ export type {
   GetOrCreateResult,
   IntrospectedUserGroup,
   Json,
+  JsonInterface,
   JsonObject,
   MappedDataSource,
   Mapping,

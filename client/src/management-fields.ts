@@ -1,6 +1,6 @@
 import type { RequestOptions } from './options.ts'
 import type { AuditAction, Scope } from './admin-types.ts'
-import type { JsonObject, Mapping } from './user-group.ts'
+import type { JsonInterface, JsonObject, Mapping } from './user-group.ts'
 
 // Parameters of the management API.
 
@@ -67,7 +67,7 @@ export interface UserGroupChange {
   /** At most 1,000 entries. Replaces the whole mapping; null or `{}` clears it. */
   readonly mapping?: Mapping | null | undefined
   /** At most 64 KiB as JSON and 32 levels deep. Replaces all properties; null clears them. */
-  readonly properties?: JsonObject | null | undefined
+  readonly properties?: JsonObject | JsonInterface | null | undefined
 }
 
 export interface TokenRotation {

@@ -8,6 +8,16 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
+/**
+ * An object with an interface as its type, which has no index signature and so is no `JsonObject`. Its members must be
+ * JSON values. Arrays and other iterables, functions and dates are not accepted.
+ */
+export type JsonInterface = object & {
+  readonly [Symbol.iterator]?: never
+  readonly call?: never
+  readonly getTime?: never
+}
+
 /** Schema key to data source key. Both are ids or provided ids. */
 export type Mapping = Readonly<Record<string, string>>
 
@@ -29,7 +39,7 @@ export interface UserGroupFields {
    * Variables for dashboards and SQL. At most 64 KiB as JSON and 32 levels deep. Replaces all properties; null clears
    * them.
    */
-  readonly properties?: JsonObject | null | undefined
+  readonly properties?: JsonObject | JsonInterface | null | undefined
 }
 
 interface Identity {

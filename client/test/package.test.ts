@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -44,16 +44,24 @@ describe('packed package', () => {
     execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   })
 
-  it('contains the build output and nothing else', () => {
+  it('contains the build output, its sources and nothing else', () => {
     const modules = files.filter((file) => file.endsWith('.js')).map((file) => file.replace(/\.js$/, ''))
+    const sources = readdirSync(join(packageFolder, 'src')).map((file) => `src/${file}`)
     assert.ok(modules.includes('dist/index') && modules.includes('cjs/dist/index'))
     assert.deepEqual(
       files,
       [
-        ...['README.md', 'cjs/package.json', 'package.json'],
+        ...['LICENSE', 'README.md', 'cjs/package.json', 'package.json', ...sources],
         ...modules.flatMap((module) => ['.js', '.js.map', '.d.ts'].map((ending) => module + ending)),
       ].sort(),
     )
+  })
+
+  it('has source maps that point into the package', () => {
+    for (const map of files.filter((file) => file.endsWith('.map'))) {
+      const { sources } = JSON.parse(readFileSync(join(packageFolder, map), 'utf8')) as { sources: string[] }
+      for (const source of sources) assert.ok(files.includes(join(dirname(map), source)), `${map}: ${source}`)
+    }
   })
 
   it('has no dependencies', () => {
@@ -129,6 +137,15 @@ void management.createApiToken({ name: 'a', scopes: ['write', 'root'] })
 void client.update({ userGroupId: 'a', mapping: { 40: 213 } })
 // @ts-expect-error: unknown field
 void client.update({ userGroupId: 'a', colour: 'red' })
+interface Plan { readonly region: string; readonly seats?: number }
+const plan: Plan = { region: 'EU' }
+void client.update({ userGroupId: 'a', properties: plan })
+// @ts-expect-error: properties are an object
+void client.update({ userGroupId: 'a', properties: ['EU'] })
+// @ts-expect-error: properties are an object
+void client.update({ userGroupId: 'a', properties: () => plan })
+// @ts-expect-error: properties are a JSON object
+void client.update({ userGroupId: 'a', properties: new Date() })
 void tokenOf
 `
     const names = '{ ServiceError, UserGroupClient, UserGroupManagement }'

@@ -3,7 +3,7 @@
  * properties are not set, and the error would mislead.
  */
 export function checkArguments(template: unknown, userGroup: unknown): void {
-  if (typeof template !== 'string') throw new TypeError('template must be a string')
+  checkTemplateArgument(template)
   if (userGroup === null) {
     throw new TypeError('userGroup is null: the token is inactive. Show no dashboard.')
   }
@@ -13,6 +13,21 @@ export function checkArguments(template: unknown, userGroup: unknown): void {
         'not its promise and not the JSON response of the service (which has sub instead of providedId)',
     )
   }
+}
+
+export function checkTemplateArgument(template: unknown): void {
+  if (typeof template !== 'string') throw new TypeError('template must be a string')
+}
+
+/** Checks the values besides those of the user group. */
+export function checkVariables(variables: unknown = {}): Readonly<Record<string, unknown>> {
+  if (typeof variables !== 'object' || variables === null || Array.isArray(variables)) {
+    throw new TypeError('variables must be an object, for example { filter: { from: "2026-01-01" } }')
+  }
+  if (Object.hasOwn(variables, 'user_group')) {
+    throw new TypeError('variables cannot contain user_group: its values come from the token')
+  }
+  return variables as Readonly<Record<string, unknown>>
 }
 
 function isVariableSource(value: unknown): boolean {

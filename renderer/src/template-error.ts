@@ -18,6 +18,14 @@ export type TemplateErrorCode =
   | 'placeholder_in_template'
   /** An array outside the parentheses of `IN ( … )`. */
   | 'list_outside_in'
+  /** A variable that is only a part of a row count, as in `LIMIT {{ … }} + 1`. */
+  | 'variable_in_row_count'
+  /** An optional clause, `[[ … ]]`, that is malformed, holds a variable of the user group, or can never be absent. */
+  | 'invalid_optional_clause'
+  /** A value that is not in the list of names allowed for `{{ identifier … }}`. */
+  | 'identifier_not_allowed'
+  /** A statement without a variable that `checkTemplate` requires. */
+  | 'missing_variable'
   /** An object, a nested array, or a value that the database cannot store. */
   | 'unusable_value'
   | 'too_many_values'
@@ -39,14 +47,18 @@ export class TemplateError extends Error {
   /** The variable as written in the template: `user_group.properties.region`. */
   readonly variable: string | undefined
 
-  constructor(code: TemplateErrorCode, message: string, { template, offset }: Position, variable?: string) {
-    const before = template.slice(0, offset)
-    const line = before.split('\n').length
-    const column = offset - before.lastIndexOf('\n')
+  constructor(code: TemplateErrorCode, message: string, position: Position, variable?: string) {
+    const { line, column } = positionOf(position)
     super(`${message} (line ${line}, column ${column})`)
     this.code = code
     this.line = line
     this.column = column
     this.variable = variable
   }
+}
+
+/** Returns the line and the column, both from 1. */
+export function positionOf({ template, offset }: Position): { line: number; column: number } {
+  const before = template.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

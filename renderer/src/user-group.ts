@@ -40,4 +40,5 @@ export interface UserGroup {
 }
 
 /** The part of a user group that variables use. */
-export type VariableSource = Pick<UserGroup, 'providedId' | 'name' | 'properties'>
+export type VariableSource = Pick<UserGroup, 'providedId' | 'name' | 'properties'> &
+  Partial<Pick<UserGroup, 'teamId' | 'environment'>>

@@ -1,36 +1,48 @@
 import { endOfEnclosed } from './enclosed.ts'
 import { TemplateError } from './template-error.ts'
+import { adviceFor } from './unsupported-syntax.ts'
 import type { Json, VariableSource } from './user-group.ts'
+
+/** Use of a variable for something else than a value: `{{ identifier … }}`, `{{ date … }}`. */
+export type Form = 'identifier' | 'date'
 
 /** A variable in a template, such as `{{ user_group.properties.region }}`. */
 export interface Variable {
-  /** The text between the braces. */
+  /** The variable as written between the braces, without its form. */
   readonly name: string
-  readonly path: readonly string[]
+  readonly form: Form | undefined
+  readonly path: readonly [root: string, ...keys: string[]]
+  /** Equal for two notations of the same variable. */
+  readonly key: string
   readonly template: string
   readonly offset: number
   /** Offset after the closing braces. */
   readonly end: number
 }
 
+/** The values of a template's variables. */
+export interface Scope {
+  readonly userGroup: VariableSource
+  /** Values besides those of the user group, by the first word of the variable. */
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
 const fields = new Map<string, (userGroup: VariableSource) => Json | undefined>([
   ['provided_id', (userGroup) => userGroup.providedId],
   ['name', (userGroup) => userGroup.name],
+  ['team_id', (userGroup) => userGroup.teamId],
+  ['environment', (userGroup) => userGroup.environment],
   ['properties', (userGroup) => userGroup.properties],
 ])
 
+/** Literal braces in a text, written as in Jinja and Go templates. */
+export const literalBraces = /\{\{[ \t\r\n]*"\{\{"[ \t\r\n]*\}\}/y
+
 /**
  * Reads the variable whose `{{` is at `offset`.
- * @param literalBraces notation for literal braces in this kind of template
+ * @param braces notation for literal braces in this kind of template
  */
-export function readVariable(template: string, offset: number, literalBraces: string): Variable {
-  const notAVariable = () =>
-    new TemplateError(
-      'malformed_template',
-      'What follows {{ is not a variable: write {{ user_group.properties.region }}, or, for any other key, ' +
-        `{{ user_group.properties["sales region"] }}; write literal braces as ${literalBraces}`,
-      { template, offset },
-    )
+export function readVariable(template: string, offset: number, braces: string): Variable {
   let end = offset + 2
   const take = (pattern: RegExp) => {
     pattern.lastIndex = end
@@ -39,9 +51,17 @@ export function readVariable(template: string, offset: number, literalBraces: st
     return taken
   }
   take(/[ \t\r\n]*/y)
+  const form = take(/(?:identifier|date)[ \t\r\n]+(?=[A-Za-z_])/y).trim()
   const start = end
   const root = take(/[A-Za-z_]\w*/y)
-  const path: string[] = []
+  const keys: string[] = []
+  const name = () => template.slice(start, end)
+  const notAVariable = () =>
+    new TemplateError(
+      'malformed_template',
+      `What follows {{ is not a variable: ${adviceFor(template, offset)}; write literal braces as ${braces}`,
+      { template, offset },
+    )
   for (;;) {
     const step = take(/\.[A-Za-z_]\w*|\["/y)
     if (step === '') break
@@ -50,20 +70,19 @@ export function readVariable(template: string, offset: number, literalBraces: st
       const key = keyOf(template.slice(end - 1, endOfKey))
       end = endOfKey ?? end
       if (key === undefined || take(/\]/y) === '') throw notAVariable()
-      path.push(key)
-    } else path.push(step.slice(1))
+      keys.push(key)
+    } else keys.push(step.slice(1))
   }
-  const name = template.slice(start, end)
-  if (name === '' || take(/[ \t\r\n]*\}\}/y) === '') throw notAVariable()
-  if (root !== 'user_group' || !fields.has(path[0] ?? '')) {
-    throw new TemplateError(
-      'unknown_variable',
-      `There is no variable ${name}: use user_group.provided_id, user_group.name or user_group.properties.…`,
-      { template, offset },
-      name,
-    )
+  const variable = {
+    name: name(),
+    form: form === '' ? undefined : (form as Form),
+    path: [root, ...keys] as const,
+    key: JSON.stringify([root, ...keys]),
   }
-  return { name, path, template, offset, end }
+  if (root === '' || take(/[ \t\r\n]*\}\}/y) === '') throw notAVariable()
+  const found = { ...variable, template, offset, end }
+  if (root === 'user_group' && !fields.has(keys[0] ?? '')) throw unknownVariable(found)
+  return found
 }
 
 function keyOf(quoted: string): string | undefined {
@@ -74,19 +93,49 @@ function keyOf(quoted: string): string | undefined {
   }
 }
 
+export function unknownVariable(variable: Variable): TemplateError {
+  const names = ['provided_id', 'name', 'team_id', 'environment', 'properties.…']
+  return new TemplateError(
+    'unknown_variable',
+    `There is no variable ${variable.name}: use ${names.map((name) => `user_group.${name}`).join(', ')}, ` +
+      'or one of `variables`, such as filter.from',
+    variable,
+    variable.name,
+  )
+}
+
 /**
- * Returns the variable's value for this user group.
+ * Returns the variable's value.
  * @throws TemplateError `unset_variable` if there is none; there are no defaults
  */
-export function resolveVariable(variable: Variable, userGroup: VariableSource): Json {
-  const [field = '', ...keys] = variable.path
-  let value = fields.get(field)?.(userGroup)
-  for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-  // A single property may be null. `properties` itself is null if there are none.
-  if (value === undefined || (value === null && keys.length === 0)) {
+export function resolveVariable(variable: Variable, scope: Scope): Json {
+  const value = findValue(variable, scope)
+  if (value === undefined) {
+    if (!isUserGroupVariable(variable) && !Object.hasOwn(scope.variables, variable.path[0])) {
+      throw unknownVariable(variable)
+    }
     throw new TemplateError('unset_variable', `${variable.name} is not set`, variable, variable.name)
   }
   return value
+}
+
+/** Returns the variable's value, or undefined if it is not set. */
+export function findValue(variable: Variable, { userGroup, variables }: Scope): Json | undefined {
+  if (!isUserGroupVariable(variable)) return valueAt(variables as Json, variable.path)
+  const [, field = '', ...keys] = variable.path
+  const value = valueAt(fields.get(field)?.(userGroup), keys)
+  // A single property may be null. `properties` itself is null if there are none.
+  return value === null && keys.length === 0 ? undefined : value
+}
+
+function valueAt(start: Json | undefined, keys: readonly string[]): Json | undefined {
+  let value = start
+  for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return value
+}
+
+export function isUserGroupVariable({ path }: Variable): boolean {
+  return path[0] === 'user_group'
 }
 
 export function isList(value: Json): value is readonly Json[] {

@@ -110,4 +110,62 @@ export const grammar = {
       content.map((text) => enclose("'x' AS [i", text.replaceAll(']', ' '), ']')),
     ),
   },
+  mariadb: {
+    expression: fc.oneof(
+      content.map((text) => withoutQuestions(enclose("'", double(double(text, '\\'), "'"), "'", text))),
+      content.map((text) => withoutQuestions(enclose('"', double(double(text, '\\'), '"'), '"', text))),
+      content.map((text) =>
+        withoutQuestions(enclose("'", double(text, '\\').replaceAll("'", "\\'"), "'", text)),
+      ),
+      fc.constantFrom<Piece[]>(
+        { sql: "'a' 'b'", value: 'ab' },
+        { sql: "concat('a', 'b')", value: 'ab' },
+        { sql: "replace('a', 'a', 'b')", value: 'b' },
+        { sql: 'concat(5--1)', value: '6' },
+      ),
+    ),
+    comment: fc.oneof(
+      lineComment.map(withoutQuestions),
+      content.map((text) => withoutQuestions(enclose('#', text.replaceAll('\n', ' '), '\n'))),
+      content.map((text) =>
+        withoutQuestions(enclose('/* ', text.replaceAll('*/', '* /').replace(/\*$/, ' '), '*/')),
+      ),
+    ),
+    identifier: content.map((text) =>
+      withoutQuestions(enclose("'x' AS `i", double(text, '`').trimEnd(), '`')),
+    ),
+  },
+  duckdb: {
+    expression: fc.oneof(
+      literal,
+      code,
+      content.map((text) => enclose("E'", double(text, '\\').replaceAll("'", "\\'"), "'", text)),
+      content.map((text) => enclose("e'", double(double(text, '\\'), "'"), "'", text)),
+      fc
+        .tuple(content, fc.constantFrom('$$', '$a$', '$b$'))
+        .filter(([text, tag]) => `${text}${tag}`.indexOf(tag) === text.length)
+        .map(([text, tag]) => enclose(tag, text, tag, text)),
+      fc.constantFrom<Piece[]>(
+        { sql: "'a'\n'b'", value: 'ab' },
+        { sql: "'1'::text", value: '1' },
+        { sql: "(['a','b'])[1]", value: 'a' },
+        { sql: "['a', 'b'][2]", value: 'b' },
+      ),
+    ),
+    comment: fc.oneof(
+      lineComment,
+      content.map((text) => enclose('/*', text.replace(/[*/]/g, '.'), '*/')),
+      content.map((text) => enclose('/*', `${text.replace(/[*/]/g, '.')}/*'*/$a$`, '*/')),
+    ),
+    identifier,
+  },
 } as const
+
+/** In the dialects of MySQL, a question mark is refused everywhere. */
+function withoutQuestions({ sql, value, enclosed }: Piece): Piece {
+  return {
+    sql: sql.replaceAll('?', '.'),
+    ...(value !== undefined && { value: value.replaceAll('?', '.') }),
+    ...(enclosed && { enclosed }),
+  }
+}

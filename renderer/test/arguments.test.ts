@@ -58,7 +58,7 @@ describe('an invalid argument is a TypeError with a remedy', () => {
       assert.throws(() => compile(template, example, ...odd), {
         name: 'TypeError',
         message:
-          /^dialect must be one of postgresql, .*: pass it as the third argument, for example \{ dialect: 'postgresql' \}$/,
+          /^dialect must be one of postgresql, .*: pass it as the last argument, for example \{ dialect: 'postgresql' \}$/,
       })
     }
   })

@@ -1,28 +1,41 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compileSql, TemplateError } from '../src/index.ts'
+import { compileSql, TemplateError, type CompiledSql } from '../src/index.ts'
 import { grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
-import { openDatabase, type Database } from './databases.ts'
+import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { everywhere, mark, rules, variable } from './lexical-cases.ts'
-import { compiled, example, refusal, value, withValue } from './support.ts'
+import { compiled, example, placeholders, refusal, value, withValue } from './support.ts'
 
 function typeOf(scalar: string | number | boolean): 'text' | 'number' | 'boolean' {
   return typeof scalar === 'string' ? 'text' : (typeof scalar as 'number' | 'boolean')
 }
 
-for (const dialect of ['postgresql', 'sqlite'] as const) {
+/** The driver refuses integers beyond 64 bits, and drops a byte order mark when it reads a text. */
+function isUnchangedByDuckDb(scalar: unknown): boolean {
+  return typeof scalar === 'string'
+    ? !scalar.startsWith('\ufeff')
+    : !Number.isInteger(scalar) || Math.abs(scalar as number) < 2 ** 63
+}
+
+function hasNoBooleans(dialect: Database['dialect']): boolean {
+  return dialect === 'sqlite' || dialect === 'mariadb'
+}
+
+for (const dialect of realDatabases) {
   describe(`real database (${dialect})`, () => {
     const runs = (numRuns: number) => ({ numRuns, endOnFailure: true })
 
     it('returns every value unchanged', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       await fc.assert(
         fc.asyncProperty(scalar, async (scalar) => {
+          fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(scalar))
           const template = `SELECT ${database.cast(value, typeOf(scalar))}`
           const rows = await database.query(compileSql(template, withValue(scalar), { dialect }))
           assert.deepEqual(rows, [
-            [dialect === 'sqlite' && typeof scalar === 'boolean' ? Number(scalar) : scalar],
+            [hasNoBooleans(dialect) && typeof scalar === 'boolean' ? Number(scalar) : scalar],
           ])
         }),
         runs(400),
@@ -35,6 +48,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
     it('returns only the rows of the user group, with any id', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       await database.execute('CREATE TABLE sales (customer text, amount int)')
       const insert = 'INSERT INTO sales VALUES ({{ user_group.provided_id }}, 1)'
       for (const customer of ['customer-1', 'customer-2', '', 'NULL']) {
@@ -44,6 +58,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
         UNION ALL SELECT customer FROM sales WHERE amount < 0`
       await fc.assert(
         fc.asyncProperty(hostileText, async (providedId) => {
+          fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(providedId))
           const userGroup = { ...example, providedId }
           await database.query(compileSql(insert, userGroup, { dialect }))
           const rows = await database.query(compileSql(template, userGroup, { dialect }))
@@ -56,6 +71,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
     it('a list selects the rows of its items, and with NOT IN the others', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       const all = [
         'EU',
         'US',
@@ -104,25 +120,29 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
     it('null selects no rows', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       await database.execute(
         "CREATE TABLE sales (region text); INSERT INTO sales VALUES ('EU'), (''), (NULL)",
       )
+      const text = database.cast(value, 'text')
       for (const condition of [
         'region = ¤',
         'region <> ¤',
         'region IN (¤)',
         'region NOT IN (¤)',
-        "region LIKE '%' || ¤ || '%'",
+        "region LIKE concat('%', ¤, '%') AND ¤ <> ''",
       ]) {
-        const template = `SELECT region FROM sales WHERE ${condition.replace('¤', database.cast(value, 'text'))}`
+        const template = `SELECT region FROM sales WHERE ${condition.replaceAll('¤', text)}`
         assert.deepEqual(await database.query(compileSql(template, withValue(null), { dialect })), [])
       }
     })
 
     it('in a well-formed statement, variables and literals have their values', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       await fc.assert(
         fc.asyncProperty(statement(database), hostileText, async ({ template, expected }, name) => {
+          fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(name))
           const result = compileSql(template, { ...example, name }, { dialect })
           assert.deepEqual(result.values, [name])
           const [row = []] = await database.query(result)
@@ -150,6 +170,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
     it('a malformed statement is refused, or the database counts the same parameters', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       let taken = 0
       let run = 0
       await fc.assert(
@@ -171,6 +192,7 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
 
     it('counts one parameter after each of the lexical cases', async (t) => {
       const database = await openDatabase(t, dialect)
+      if (database === undefined) return
       let run = 0
       const { code, refused } = rules[dialect]
       const templates = [...everywhere.code, ...code].flatMap((piece) => [
@@ -186,7 +208,9 @@ for (const dialect of ['postgresql', 'sqlite'] as const) {
       for (const [reason, templates] of Object.entries({ ...everywhere.refused, ...refused })) {
         if (!reason.startsWith('variable_in_')) continue
         for (const template of templates) {
-          const text = `SELECT ${template.replaceAll(mark, dialect === 'sqlite' ? '?' : '$1')}`
+          // MariaDB reads two minus signs, but compileSql allows no variable after them.
+          if (dialect === 'mariadb' && template.endsWith('--¤')) continue
+          const text = `SELECT ${template.replaceAll(mark, placeholders[dialect](1))}`
           await assert.rejects(() => database.query({ text, values: ['x'] }), text)
         }
       }
@@ -238,10 +262,7 @@ function withSlip(template: string, [at, deleted, inserted]: Slip): string {
 }
 
 /** Asserts that the database counts as many parameters as compileSql. Returns true if it ran the statement. */
-async function countsAsMany(
-  database: Database,
-  result: { text: string; values: (string | number | boolean | null)[] },
-) {
+async function countsAsMany(database: Database, result: CompiledSql) {
   try {
     await database.query(result)
     return true

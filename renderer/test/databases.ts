@@ -3,12 +3,15 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Client, DatabaseError } from 'pg'
 import { freshDatabase } from '../../server/test/support/database.ts'
 import type { CompiledSql } from '../src/index.ts'
+import { openDuckDb } from './duckdb.ts'
+import { openMariaDb } from './mariadb.ts'
 
 /** A real database. */
 export interface Database {
-  readonly dialect: 'postgresql' | 'sqlite'
+  readonly dialect: 'postgresql' | 'sqlite' | 'mariadb' | 'duckdb'
   /** Returns the value with a type, for places where the context gives none. */
   readonly cast: (expression: string, type: 'text' | 'number' | 'boolean') => string
+  /** Runs statements without variables. */
   execute(sql: string): Promise<void>
   /** Rows, each as an array of columns. */
   query(statement: CompiledSql): Promise<unknown[][]>
@@ -16,10 +19,23 @@ export interface Database {
   countsAnother(error: unknown): boolean
 }
 
-const openers = { postgresql: openPostgres, sqlite: openSqlite }
+export const realDatabases = ['postgresql', 'sqlite', 'mariadb', 'duckdb'] as const
 
-/** Creates an empty database. Deleted after the test. */
-export async function openDatabase(t: TestContext, dialect: Database['dialect']): Promise<Database> {
+const openers = {
+  postgresql: openPostgres,
+  sqlite: openSqlite,
+  mariadb: openMariaDb,
+  duckdb: openDuckDb,
+}
+
+/**
+ * Creates an empty database. Deleted after the test. Returns undefined and skips the test if a program is missing; on CI
+ * (`CI=true`) the test fails.
+ */
+export async function openDatabase(
+  t: TestContext,
+  dialect: Database['dialect'],
+): Promise<Database | undefined> {
   return openers[dialect](t)
 }
 

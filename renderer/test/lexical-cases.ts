@@ -33,16 +33,19 @@ export const everywhere: Rules = {
     ],
     variable_in_comment: [
       '-- ¤', '-- ¤\n', "-- it's ¤\n", '/* ¤ */', '/*¤*/', '/* -- ¤ */', '/*\n¤*/', "/* ' */ /* ¤ ' */", '/*/¤*/', '/* \' */ -- ¤',
-      '-- \\\n -- ¤', '--\n--¤',
+      '--\n--¤',
     ], // prettier-ignore
     malformed_template: [
       "'", "''' ", '"', '¤ /* \'*/ \'', "'a' ' ¤", "1'a'", "1e'a'", ".5'a'", '1"a"', '1$', '1a$b$',
       '-- a \r ¤', '-- a \r ¤\n', '-- a \u2028 ¤', '-- \v ¤', '-- \f ¤\n', '-- \u0085 ¤',
     ], // prettier-ignore
+    invalid_optional_clause: [
+      '[[', '[[¤', '[[¤]', '[[¤]]', '[[a]]', '[[[a], [b]]]', '[[ ) ]]', '[[ ( ]]', '[[ ; ]]', '[[ a [[ b ]] ]]', '[[ ]',
+    ], // prettier-ignore
   },
 }
 
-export const rules: Record<SqlDialect, Rules> = {
+const rulesByDialect: Record<Exclude<SqlDialect, 'mariadb'>, Rules> = {
   postgresql: {
     code: [
       "'\\'", "'a\\\\'", "E'\\''", "e'\\''", "E'\\\\'", "E''''", "E'a''\\''", "E'\\'--'", "E'\\\\\\''", "note'\\'", "xe'\\'", "_e'\\'",
@@ -59,7 +62,7 @@ export const rules: Record<SqlDialect, Rules> = {
         "$$ ' $$ '¤'", '$é$ ¤ $é$', "'$$' '¤' '$$'", "'a'\n'¤'", "U&'a' '¤'", '$a$ a$a ¤ $a$', '$A$ $a$ ¤ $A$',
       ],
       variable_in_identifier: ['"¤"', '"a""¤"', '"\\"\n"¤"', '"\'¤\'"', 'U&"¤"', 'a."¤"'],
-      variable_in_comment: ['/* /* */ ¤ */', '/* /* /* */ */ ¤ */', '/*/**/¤*/', '1--¤', "-- ' \r\n --¤", '$a$ $a$ --¤', '*--¤', '+-- ¤'],
+      variable_in_comment: ['-- \\\n -- ¤', '/* /* */ ¤ */', '/* /* /* */ */ ¤ */', '/*/**/¤*/', '1--¤', "-- ' \r\n --¤", '$a$ $a$ --¤', '*--¤', '+-- ¤'],
       malformed_template: [
         "E'\\'", "E'a'\n'\\'", "E'a' -- b\n 'c'", "E'a'\n'¤'", '$a$', '$$', '$a$ $A$', "$$ ' $", '/* /* */', '/*', "'a'\nE'b'", '1$$a$$',
         '"a',
@@ -91,7 +94,7 @@ export const rules: Record<SqlDialect, Rules> = {
     ],
     refused: {
       variable_in_literal: ["'\\''¤'", "'[' '¤'", "[']'¤'", "`'` '¤'"],
-      variable_in_identifier: ['"¤"', '`¤`', '[¤]', "[a'¤']", '[[¤]', 'a[¤]', 'a["¤"]', '[a]\n[¤]', '`"¤"`'],
+      variable_in_identifier: ['"¤"', '`¤`', '[¤]', "[a'¤']", 'a[¤]', 'a["¤"]', '[a]\n[¤]', '`"¤"`'],
       variable_in_comment: ['/* /* ¤ */', '/* ¤', '-- a\n/* ¤', "--'\n--¤"],
       malformed_template: ['[', '`', '"', '[a', "[a]]'"],
       placeholder_in_template: ['?', '?1', ':a', '@a', '$a', '#a', '$', ':', '@', '#', '?:', '$a::b(c)', 'a:b', 'a@b', '@@a', '$1'],
@@ -99,13 +102,13 @@ export const rules: Record<SqlDialect, Rules> = {
   },
   sqlserver: {
     code: [
-      "'\\'", "N'a'", "N'it''s'", "n'\\'", '"a""b"', '[a]', '[a]]b]', "[it's]", '["]', '[a]] , [b]', '[--]', '[[]', '@@version', '@a', '@p',
+      "'\\'", "N'a'", "N'it''s'", "n'\\'", '"a""b"', '[a]', '[a]]b]', "[it's]", '["]', '[a]] , [b]', '[--]', '@@version', '@a', '@p',
       '@pa', '@p1a', '@p1_', '@p1@', '@@p1', 'a@p1', '#a', '##a', 'a#', '$5', '$action', 'a$b$', '/* /* */ */ a', "/* /* ' */ ' */ a",
       '@a = 1', 'dbo.f', '?', 'a::b', '#@p1', "'@p1'", '[@p1]',
     ],
     refused: {
       variable_in_literal: ["N'¤'", "'\\''¤'", "[']'¤'", "'[' '¤'", "n'a''¤'", '[a]]] \'¤\''],
-      variable_in_identifier: ['[¤]', '[a]]¤]', '"¤"', "[a'¤']", 'a.[¤]', '[[¤]', '[a]\n[¤]'],
+      variable_in_identifier: ['[¤]', '[a]]¤]', '"¤"', "[a'¤']", 'a.[¤]', '[a]\n[¤]'],
       variable_in_comment: ['/* /* */ ¤ */', '--¤', '/*/**/¤*/'],
       malformed_template: ['[', '[a]]', '/* /* */', '"'],
       placeholder_in_template: ['@p1', '@P1', '@p99', '(@p1)', '=@p1', '@p1,'],
@@ -141,4 +144,79 @@ export const rules: Record<SqlDialect, Rules> = {
       placeholder_in_template: ['?', ':1', '(?)', 'a = :1', '?1'],
     },
   },
+  duckdb: {
+    code: [
+      "'\\'", "'a\\\\'", "E'\\''", "e'\\\\'", "E''''", "note'\\'", "x'1F'", '$$a$$', "$$'$$", '$$/*$$', '$a$ $$ $b$ $a$', 'a$b$', '"a""b"', '"\\"',
+      '/* /* */ */ a', "/* /* ' */ ' */ a", '/* -- */ a', 'a::int', "a->>'$.b'", 'a[1:2]', '{ \'a\': 1 }', '#1', 'f(a := 1)', '@a', 'a // b', "'a'\n'\\'",
+    ],
+    refused: {
+      variable_in_literal: ["E'\\'¤'", "'\\''¤'", '$$¤$$', '$a$¤$a$', "'a'\n'¤'"],
+      variable_in_identifier: ['"¤"', '"\\"\n"¤"', 'a."¤"'],
+      variable_in_comment: ['/* /* */ ¤ */', '1--¤'],
+      malformed_template: ["E'\\'", '$a$', '$$', '/* /* */', 'a\u00a0b', "E\u00a0'a'", '\ufeff1', 'a\u2003', "'a'\nE'b'"],
+      placeholder_in_template: ['$1', '$a', '$é$', '?', 'a ? b', '$'],
+    },
+  },
+  redshift: {
+    code: ["'a''b'", "'\\\\'", "'\\\\d'", "'a\\n'", '"a""b"', '"\\"', '$$a$$', '$a$ x $a$', 'a$b$', 'a::int', '/* a */ b', '#t', "'a' 'b'"],
+    refused: {
+      variable_in_literal: ["'¤'", "'\\\\' '¤'", '$$¤$$', "'a''¤'"],
+      variable_in_identifier: ['"¤"', '"\\" "¤"'],
+      variable_in_comment: ['/* ¤ */', '1--¤'],
+      malformed_template: ["'\\'", "'\\''", "'a\\'b'", "'\\\\\\''", '/* /* */', '/* /* */ */', 'a\u00a0', '$a$'],
+      placeholder_in_template: ['$1', '?', '$', '$a'],
+    },
+  },
+  databricks: {
+    code: [
+      "'\\''", "'\\\\'", "'a''b'", '"a"', "\"it's\"", "r'a'", "R'a\\n'", 'r"a"', '`a``b`', "`'`", '`\\`', '/* /* */ */ a', "/* /* ' */ ' */ a", '-- a\n',
+      "note'\\''", "x'1F'", "a['b']", 'a::int', "'a' 'b'", '{ }',
+    ],
+    refused: {
+      variable_in_literal: ["'\\'¤'", '"¤"', "r'¤'", 'R"¤"', "\"'\" '¤'"],
+      variable_in_identifier: ['`¤`', '`\\` `¤`'],
+      variable_in_comment: ['/* /* */ ¤ */', '--¤', '5--¤'],
+      malformed_template: ["'\\'", "r'\\'", "R'a\\''", 'r"\\"', '"\\"', '"a\\"b"', '-- a\\\n', '--\\\n', '/* /* */', 'a\u00a0', '`', '-- \\'],
+      placeholder_in_template: ['?', ':a', ':p1'],
+    },
+  },
+  clickhouse: {
+    code: [
+      "'\\''", "'\\\\'", "'a''b'", '"a\\""', '"a""b"', '`a\\``', '`a``b`', '# a\n', "#! it's\n", "-- it's\n", '/* a */ b', '$$a$$', "$$'$$", '$a$ b $a$',
+      "{'a': 1}", 'a.1', 'a::Int8', '[1, 2]', 'f(x -> x + 1)', "x'1F'",
+    ],
+    refused: {
+      variable_in_literal: ["'\\'¤'", '$$¤$$', '$a$ ¤ $a$', "$$ ' $$ , '¤'"],
+      variable_in_identifier: ['"¤"', '"\\"¤"', '`¤`', '`\\`¤`'],
+      variable_in_comment: ['# ¤', '#¤\n', '--¤', '/* ¤ */'],
+      malformed_template: [
+        "'\\'", '"\\"', '/* /* */', '/* /* */ */', 'a$b', 'a$b$', '\u2018a\u2019', '\u201ca\u201d', '1 \u2212 1', 'a\u00a0b', "\u2018 ' ¤ '\u2019", '$$',
+      ],
+      placeholder_in_template: ['?', '{a:String}', '{ p1 : String }', '{a :Int8}', '$', '$1'],
+    },
+  },
+  trino: {
+    code: ["'\\'", "'a''b'", '"a""b"', "\"it's\"", "U&'a'", "X'1F'", '/* a */ b', '-- a\n', 'a -> b', "JSON '1'", 'a[1]'],
+    refused: {
+      variable_in_literal: ["'\\''¤'", "U&'¤'"],
+      variable_in_identifier: ['"¤"', '"\\" "¤"'],
+      variable_in_comment: ['--¤', '/* ¤ */'],
+      malformed_template: ['`a`', '/* /* */', '/* /* */ */', 'a\u00a0', "'", '"'],
+      placeholder_in_template: ['?', '(?)'],
+    },
+  },
+  oracle: {
+    code: ["'\\'", "'a''b'", "N'a'", "n'it''s'", '"a"', "\"it's\"", '/*+ FULL(a) */ b', '-- a\n', 'a$b#', "xq'a'", "q 'a'", 'a(+)', 'a@b', "DATE '2026-01-01'"],
+    refused: {
+      variable_in_literal: ["'\\''¤'", "N'¤'", "xq'¤'"],
+      variable_in_identifier: ['"¤"', '"\\" "¤"'],
+      variable_in_comment: ['--¤', '/* ¤ */'],
+      malformed_template: [
+        "q'[it's]'", "Q'{a}'", "nq'!a!'", "Nq'(a)'", "q'[ ' ¤ ' ]'", "a,q'[b]'", '/* /* */', 'a\u00a0', '"',
+      ],
+      placeholder_in_template: [':1', ':a', ': a', ':"a"', '?', '(:a)'],
+    },
+  },
 } // prettier-ignore
+
+export const rules: Record<SqlDialect, Rules> = { ...rulesByDialect, mariadb: rulesByDialect.mysql }

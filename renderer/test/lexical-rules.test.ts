@@ -2,16 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TemplateError, type SqlDialect, type TemplateErrorCode } from '../src/index.ts'
 import { everywhere, mark, rules, variable, type Rules } from './lexical-cases.ts'
-import { compiled, refusal } from './support.ts'
-
-const placeholders: Record<SqlDialect, string> = {
-  postgresql: '$1',
-  mysql: '?',
-  sqlite: '?',
-  sqlserver: '@p1',
-  bigquery: '?',
-  snowflake: '?',
-}
+import { compiled, placeholders, refusal } from './support.ts'
 
 for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect, Rules][]) {
   describe(`lexical rules of ${dialect}`, () => {
@@ -19,7 +10,7 @@ for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect,
       it(`code continues after ${JSON.stringify(template)}`, () => {
         const before = `SELECT ${template} , `
         assert.deepEqual(compiled(`${before}${variable} , 'end'`, dialect), {
-          text: `${before}${placeholders[dialect]} , 'end'`,
+          text: `${before}${placeholders[dialect](1)} , 'end'`,
           values: ['Example customer'],
         })
       })
@@ -44,7 +35,7 @@ for (const [dialect, { code, refused }] of Object.entries(rules) as [SqlDialect,
 }
 
 describe('a refusal contains a remedy', () => {
-  const remedies: Record<SqlDialect, string> = {
+  const remedies: Partial<Record<SqlDialect, string>> = {
     postgresql: `LIKE '%' || ${variable} || '%'`,
     mysql: `LIKE CONCAT('%', ${variable}, '%')`,
     sqlite: `LIKE '%' || ${variable} || '%'`,
@@ -63,7 +54,7 @@ describe('a refusal contains a remedy', () => {
   }
 
   const typed: [SqlDialect, string, string][] = [
-    ['postgresql', `DATE '${variable}'`, `CAST(${variable} AS date) instead of date '…'`],
+    ['postgresql', `DATE '${variable}'`, `{{ date user_group.name }} instead of date '…'`],
     ['bigquery', `TIMESTAMP "${variable}"`, `CAST(${variable} AS timestamp) instead of timestamp '…'`],
     ['postgresql', `INTERVAL '${variable} days'`, `+ ${variable} * INTERVAL '1 day'`],
     ['mysql', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],
@@ -86,7 +77,7 @@ describe('a refusal contains a remedy', () => {
   })
 
   it('for braces in a literal', () => {
-    const concatenations: Record<SqlDialect, string> = {
+    const concatenations: Partial<Record<SqlDialect, string>> = {
       postgresql: "'{' || '{1,2}'",
       mysql: "CONCAT('{', '{1,2}')",
       sqlite: "'{' || '{1,2}'",

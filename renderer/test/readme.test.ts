@@ -10,6 +10,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
 import { freshDatabase } from '../../server/test/support/database.ts'
 import { dialects } from '../src/sql/dialects.ts'
+import { realDatabases } from './databases.ts'
 import { active, json, serve } from './introspection-server.ts'
 
 const folder = fileURLToPath(new URL('..', import.meta.url))
@@ -37,7 +38,7 @@ it('the programs of the README work with the built package', async (t) => {
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
     .map(([, program = '']) => program)
     .filter((program) => !program.startsWith('{'))
-  assert.equal(programs.length, 6)
+  assert.equal(programs.length, 8)
   const program = [
     "const token = 'ugt_customer_x'",
     'const openDashboards = []',
@@ -65,10 +66,15 @@ it('the programs of the README work with the built package', async (t) => {
 })
 
 it('the table of dialects matches the code', () => {
-  const rows = [...readme.matchAll(/^\| `(\w+)` +\| `(\S+)` +\| +(\d+) \|/gm)]
+  const rows = [...readme.matchAll(/^\| `(\w+)` +\| `(\S+)` +\| +(\d+) \| (run|compiled, not run) +\|/gm)]
   assert.deepEqual(
-    rows.map(([, name, placeholder, maxValues]) => [name, placeholder, Number(maxValues)]),
-    Object.entries(dialects).map(([name, { placeholder, maxValues }]) => [name, placeholder(1), maxValues]),
+    rows.map(([, name, placeholder, maxValues, tests]) => [name, placeholder, Number(maxValues), tests]),
+    Object.entries(dialects).map(([name, { placeholder, maxValues }]) => [
+      name,
+      placeholder(1, ''),
+      maxValues,
+      realDatabases.some((real) => real === name) ? 'run' : 'compiled, not run',
+    ]),
   )
 })
 

@@ -7,8 +7,31 @@ import {
   type SqlDialect,
   type VariableSource,
 } from '../src/index.ts'
+import { dialects } from '../src/sql/dialects.ts'
 
-export const sqlDialects = ['postgresql', 'mysql', 'sqlite', 'sqlserver', 'bigquery', 'snowflake'] as const
+export const sqlDialects = Object.keys(dialects) as SqlDialect[]
+
+/** Placeholder of the nth text value. */
+export const placeholders: Record<SqlDialect, (position: number) => string> = {
+  postgresql: (position) => `$${position}`,
+  mysql: () => '? COLLATE utf8mb4_0900_bin',
+  mariadb: () => '? COLLATE utf8mb4_nopad_bin',
+  sqlite: () => '?',
+  duckdb: (position) => `$${position}`,
+  sqlserver: (position) => `@p${position}`,
+  bigquery: () => '?',
+  snowflake: () => '?',
+  redshift: (position) => `$${position}`,
+  databricks: () => '?',
+  clickhouse: (position) => `{p${position}:String}`,
+  trino: () => '?',
+  oracle: (position) => `:${position}`,
+}
+
+/** Replaces the types in placeholders of ClickHouse. */
+export function asText(sql: string): string {
+  return sql.replace(/(\{p\d+):[\w()]+\}/g, '$1:String}')
+}
 
 export const example: VariableSource = {
   providedId: 'customer-42',

@@ -44,7 +44,7 @@ describe('renderText', () => {
     assert.equal(renderText(value, withValue('')), '')
   })
 
-  for (const refused of [null, ['EU'], [], {}, { a: 1 }, NaN, Infinity]) {
+  for (const refused of [null, ['EU', null], [[]], {}, { a: 1 }, NaN, Infinity]) {
     it(`refuses ${JSON.stringify(refused)}`, () => {
       assert.equal(
         codeOf(() => renderText(value, withValue(refused))),
@@ -91,5 +91,59 @@ describe('renderText', () => {
 
   it('keeps single braces', () => {
     assert.equal(renderText('} }} { { {{user_group.name}}', example), '} }} { { Example customer')
+  })
+
+  it('joins lists', () => {
+    assert.equal(renderText(value, withValue(['EU', '<US>', 1, true])), 'EU, &lt;US&gt;, 1, true')
+    assert.equal(renderText(`[${value}]`, withValue([])), '[]')
+  })
+
+  it('takes other variables, and no forms', () => {
+    const options = { variables: { filter: { from: '2026-01-01' } } }
+    assert.equal(renderText('From {{ filter.from }}', example, options), 'From 2026-01-01')
+    for (const form of ['identifier', 'date'])
+      assert.equal(
+        codeOf(() => renderText(`{{ ${form} filter.from }}`, example, options)),
+        'unusable_value',
+      )
+  })
+
+  it('refuses an unknown format', () => {
+    for (const format of ['xml', 'constructor', null])
+      assert.throws(() => renderText('', example, { format: format as 'text' }), TypeError)
+  })
+})
+
+describe('renderText for other formats', () => {
+  it('plain text is not escaped', () => {
+    assert.equal(renderText(value, withValue('<b>&"\\*'), { format: 'text' }), '<b>&"\\*')
+  })
+
+  it('Markdown has no formatting, links, HTML and line breaks', () => {
+    const markdown = (bound: unknown) => renderText(value, withValue(bound), { format: 'markdown' })
+    assert.equal(markdown('*a* [b](c)'), '\\*a\\* \\[b\\]\\(c\\)')
+    assert.equal(markdown('<b>&amp;'), '\\<b\\>\\&amp\\;')
+    assert.equal(markdown('a\n\n# b\r\n1. c\t\u2028d'), 'a \\# b 1\\. c d')
+    assert.equal(markdown('https://a.b'), 'https\\:\\/\\/a\\.b')
+  })
+
+  it('JSON has values, and text in strings', () => {
+    const json = (template: string, bound: unknown) =>
+      JSON.parse(renderText(template, withValue(bound), { format: 'json' })) as unknown
+    for (const bound of ['"\\\n</script>\u2028', 1, true, null, ['a', 1], { a: { b: '<' } }, []]) {
+      assert.deepEqual(json(`{"a\\"b": ${value}, "c": "d"}`, bound), { 'a"b': bound, c: 'd' })
+    }
+    for (const bound of ['"', '\\', '\n', '","x":"y']) {
+      assert.deepEqual(json(`["\\\\ of ${value}!", ${value}]`, bound), [`\\ of ${bound}!`, bound])
+    }
+    assert.deepEqual(json(`["${value}"]`, ['a', 1]), ['a, 1'])
+    const text = renderText(value, withValue('<!--</script>&\u2029'), { format: 'json' })
+    assert.doesNotMatch(text, /[<>&\u2029]/)
+    const refused = [`["${value}"]`, `["\\${value}"]`]
+    for (const template of refused)
+      assert.equal(
+        codeOf(() => json(template, template.includes('\\') ? '"' : null)),
+        'unusable_value',
+      )
   })
 })

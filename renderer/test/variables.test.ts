@@ -43,7 +43,7 @@ describe('variable', () => {
     ]) {
       const userGroup = { ...example, properties: { [key]: 'found' } }
       const template = `SELECT {{ user_group.properties[${JSON.stringify(key)}] }}`
-      assert.deepEqual(compiled(template, 'mysql', userGroup), {
+      assert.deepEqual(compiled(template, 'bigquery', userGroup), {
         text: 'SELECT ?',
         values: ['found'],
       })
@@ -89,7 +89,7 @@ describe('variable', () => {
     ) as JsonObject
     const template =
       'SELECT {{ user_group.properties.__proto__.constructor }}, {{ user_group.properties.constructor.name }}, {{ user_group.properties.length }}'
-    assert.deepEqual(compiled(template, 'mysql', { ...example, properties }), {
+    assert.deepEqual(compiled(template, 'bigquery', { ...example, properties }), {
       text: 'SELECT ?, ?, ?',
       values: ['a', 'b', 'c'],
     })

@@ -10,8 +10,8 @@ import { queries, texts } from './queries.js'
 /**
  * The data of one view.
  * @typedef {object} View
- * @property {string} titleHtml
- * @property {string} scopeHtml
+ * @property {string} title
+ * @property {string} scope
  * @property {string} dataSource
  * @property {string | null} currency three letters (ISO 4217)
  * @property {MonthRow[]} byMonth
@@ -48,8 +48,8 @@ export class Dashboard {
       const byMonth = compileSql(queries.byMonth, userGroup, { dialect: 'sqlite' })
       const byProduct = compileSql(queries.byProduct, userGroup, { dialect: 'sqlite' })
       return {
-        titleHtml: renderText(texts.title, userGroup),
-        scopeHtml: renderText(texts.scope, userGroup),
+        title: renderText(texts.title, userGroup, { format: 'text' }),
+        scope: renderText(texts.scope, userGroup, { format: 'text' }),
         dataSource: name,
         currency: currencyOf(userGroup),
         byMonth: /** @type {MonthRow[]} */ (warehouse.prepare(byMonth.text).all(...byMonth.values)),

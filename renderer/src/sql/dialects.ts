@@ -3,10 +3,23 @@ import type { Enclosure } from '../enclosed.ts'
 /** A supported database. */
 export type SqlDialect = keyof typeof dialects
 
+/** A value that a driver binds. */
+export type SqlValue = string | number | boolean | null
+
+/** Notation of arrays. */
+interface Arrays {
+  /** Words before the parentheses that may hold an array. */
+  readonly words: readonly string[]
+  /** Returns the array as an expression. If it is not set, the whole array is one value. */
+  readonly write?: (placeholders: readonly string[]) => string
+}
+
 /** Delimiters of a literal or an identifier. */
 export interface Quotes extends Enclosure {
   readonly holds: 'literal' | 'identifier'
   readonly open: string
+  /** Set if versions or settings of the database disagree whether a backslash escapes. */
+  readonly ambiguousBackslash?: true
 }
 
 /**
@@ -15,13 +28,21 @@ export interface Quotes extends Enclosure {
  */
 export interface Dialect {
   /** Returns the placeholder of the nth value, from 1. */
-  readonly placeholder: (position: number) => string
+  readonly placeholder: (position: number, value: SqlValue | readonly SqlValue[]) => string
   /** Maximum number of values that the protocol, or the database by default, accepts. */
   readonly maxValues: number
   /** Set if its drivers do not accept booleans. */
   readonly booleansAsNumbers?: true
   /** Set if a string cannot contain U+0000. */
   readonly refusesNul?: true
+  /** Returns an expression that compares the value exactly. Set if the collations of columns merge different texts. */
+  readonly exact?: (placeholder: string) => string
+  /** Returns the placeholder as a date. */
+  readonly date: (placeholder: string) => string
+  /** Set if an array may be the argument of some functions or operators. */
+  readonly arrays?: Arrays
+  /** Quotes of the identifiers that `{{ identifier … }}` writes. */
+  readonly name: Quotes
   /** Returns an expression that concatenates strings and returns null if one is null. */
   readonly concatenate: (...texts: string[]) => string
   /** Returns an expression that adds days to a date. Set if interval literals are common. */
@@ -32,6 +53,8 @@ export interface Dialect {
   readonly dollarQuote?: RegExp
   readonly lineComment: RegExp
   readonly nestedComments?: true
+  /** Set if `|>` is the pipe operator between clauses. */
+  readonly pipes?: true
   /** Set if a comment may stay open at the end of the statement. */
   readonly openComments?: true
   /** A name or a number, with everything that would join it. */
@@ -50,7 +73,10 @@ export interface Dialect {
 
 const text: Quotes = { holds: 'literal', open: "'", close: "'", doubled: true }
 const identifier: Quotes = { holds: 'identifier', open: '"', close: '"', doubled: true }
+const rawText = { holds: 'literal', ambiguousBackslash: true } as const
 const backticks: Quotes = { holds: 'identifier', open: '`', close: '`', doubled: true }
+const squareBrackets: Quotes = { holds: 'identifier', open: '[', close: ']', doubled: true }
+const escapingBackticks: Quotes = { holds: 'identifier', open: '`', close: '`', backslash: true }
 
 /** Every character beyond ASCII belongs to a word, as in PostgreSQL, so that none is mistaken for white space. */
 const word = /[\w$\u0080-\uffff]+/y
@@ -59,12 +85,23 @@ const concatenate = (...texts: string[]) => texts.join(' || ')
 const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
 const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
+const castToDate = (placeholder: string) => `CAST(${placeholder} AS date)`
+const collate = (collation: string) => (placeholder: string) => `${placeholder} COLLATE ${collation}`
+const brackets = (placeholders: readonly string[]) => `[${placeholders.join(', ')}]`
+
+/** White space to some databases, and part of a word to others. */
+const unicodeSpace = /.*[\u0085\u00a0\u1680\u180e\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/y
+/** Sources do not say whether comments of these databases nest. */
+const nestedComment = /\/\*[^]*\/\*/y
 
 /** PostgreSQL from 9.1, with standard_conforming_strings on: a backslash escapes in E'…' only. */
 const postgresql: Dialect = {
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
   refusesNul: true,
+  date: castToDate,
+  arrays: { words: ['any', 'some', 'all', 'unnest'] },
+  name: identifier,
   concatenate,
   addDays: (variable) => `+ ${variable} * INTERVAL '1 day'`,
   quotes: [
@@ -88,6 +125,11 @@ const postgresql: Dialect = {
 const mysql: Dialect = {
   placeholder: questionMark,
   maxValues: 65_535,
+  // The default collations ignore case, accents and, before MySQL 8, trailing spaces. With an explicit collation, MySQL
+  // compares a number with a text as texts.
+  exact: collate('utf8mb4_0900_bin'),
+  date: castToDate,
+  name: backticks,
   concatenate: callConcat,
   addDays: interval,
   quotes: [{ ...text, backslash: true }, { ...identifier, holds: 'literal', backslash: true }, backticks],
@@ -105,10 +147,15 @@ const mysql: Dialect = {
   placeholdersEverywhere: true,
 }
 
+/** MariaDB has other names for its collations. */
+const mariadb: Dialect = { ...mysql, exact: collate('utf8mb4_nopad_bin') }
+
 const sqlite: Dialect = {
   placeholder: questionMark,
   maxValues: 32_766,
   booleansAsNumbers: true,
+  date: (placeholder) => `date(${placeholder})`,
+  name: identifier,
   concatenate,
   quotes: [text, identifier, backticks, { holds: 'identifier', open: '[', close: ']' }],
   lineComment: /--/y,
@@ -121,8 +168,10 @@ const sqlserver: Dialect = {
   placeholder: (position) => `@p${position}`,
   // 2,100, minus two that sp_executesql uses.
   maxValues: 2_098,
+  date: castToDate,
+  name: squareBrackets,
   concatenate: (...texts) => texts.join(' + '),
-  quotes: [text, identifier, { holds: 'identifier', open: '[', close: ']', doubled: true }],
+  quotes: [text, identifier, squareBrackets],
   lineComment: /--/y,
   nestedComments: true,
   word: /[\w$@#\u0080-\uffff]+/y,
@@ -132,6 +181,10 @@ const sqlserver: Dialect = {
 const bigquery: Dialect = {
   placeholder: questionMark,
   maxValues: 10_000,
+  date: castToDate,
+  arrays: { words: ['unnest'], write: brackets },
+  name: escapingBackticks,
+  pipes: true,
   concatenate: callConcat,
   addDays: interval,
   // In raw literals a backslash is kept, but a quote after it does not end them either. So the prefixes r and b do not
@@ -141,7 +194,7 @@ const bigquery: Dialect = {
     { holds: 'literal', open: '"""', close: '"""', backslash: true },
     { holds: 'literal', open: "'", close: "'", backslash: true },
     { holds: 'literal', open: '"', close: '"', backslash: true },
-    { holds: 'identifier', open: '`', close: '`', backslash: true },
+    escapingBackticks,
   ],
   lineComment: /--|#/y,
   word,
@@ -152,6 +205,8 @@ const snowflake: Dialect = {
   placeholder: questionMark,
   // The longest list of IN.
   maxValues: 16_384,
+  date: castToDate,
+  name: identifier,
   concatenate,
   addDays: (variable) => `DATEADD(day, ${variable}, …)`,
   quotes: [{ ...text, backslash: true }, identifier],
@@ -161,11 +216,138 @@ const snowflake: Dialect = {
   ownPlaceholder: /\?|:\d+/y,
   ambiguous: /`/y,
   ambiguousWord: /.*\$\$/y,
-  // The documentation does not say whether comments nest.
-  ambiguousComment: /\/\*[^]*\/\*/y,
+  ambiguousComment: nestedComment,
 }
 
-export const dialects = { postgresql, mysql, sqlite, sqlserver, bigquery, snowflake } satisfies Record<
-  string,
-  Dialect
->
+/** The lexer is that of PostgreSQL, after Unicode white space is replaced. */
+const duckdb: Dialect = {
+  ...postgresql,
+  arrays: { words: ['any', 'all', 'unnest'], write: brackets },
+  dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
+  ownPlaceholder: /\$\w*|\?/y,
+  ambiguousWord: unicodeSpace,
+}
+
+/** PostgreSQL 8.0 and what Amazon changed. */
+const redshift: Dialect = {
+  placeholder: (position) => `$${position}`,
+  maxValues: 32_767,
+  refusesNul: true,
+  date: castToDate,
+  name: identifier,
+  concatenate,
+  addDays: (variable) => `+ ${variable} * INTERVAL '1 day'`,
+  quotes: [{ ...text, backslash: true, ambiguousBackslash: true }, identifier],
+  dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
+  lineComment: /--/y,
+  word,
+  ownPlaceholder: /\$\d*|\?/y,
+  ambiguousWord: unicodeSpace,
+  ambiguousComment: nestedComment,
+}
+
+const clickhouse: Dialect = {
+  placeholder: (position, value) => `{p${position}:${clickhouseType(value)}}`,
+  maxValues: 10_000,
+  date: (placeholder) => `toDate(${placeholder})`,
+  name: escapingBackticks,
+  concatenate: callConcat,
+  addDays: interval,
+  quotes: [
+    { ...text, backslash: true },
+    { ...identifier, backslash: true },
+    { ...backticks, backslash: true },
+  ],
+  dollarQuote: /\$\w*\$/y,
+  lineComment: /--|#/y,
+  word,
+  ownPlaceholder: /\{[ \t\r\n]*\w+[ \t\r\n]*:|\?|\$/y,
+  // Versions disagree on $ in a word, and newer ones read typographic quotes and the minus sign U+2212 like ASCII.
+  ambiguousWord:
+    /.*[$\u0085\u00a0\u1680\u180e\u2000-\u200f\u2018-\u201f\u2028\u2029\u202f\u205f\u2060\u2212\u3000\ufeff]/y,
+  ambiguousComment: nestedComment,
+}
+
+function clickhouseType(value: SqlValue | readonly SqlValue[]): string {
+  if (typeof value === 'boolean') return 'Bool'
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'Int64' : 'Float64'
+  return value === null ? 'Nullable(String)' : 'String'
+}
+
+/** A setting decides whether "…" is a literal or an identifier. Raw literals, r'…', have no escapes. */
+const databricks: Dialect = {
+  placeholder: questionMark,
+  maxValues: 255,
+  date: castToDate,
+  name: backticks,
+  pipes: true,
+  concatenate,
+  addDays: interval,
+  quotes: [
+    { ...rawText, open: "r'", close: "'" },
+    { ...rawText, open: "R'", close: "'" },
+    { ...rawText, open: 'r"', close: '"' },
+    { ...rawText, open: 'R"', close: '"' },
+    { ...text, backslash: true },
+    { ...text, open: '"', close: '"', backslash: true, ambiguousBackslash: true },
+    backticks,
+  ],
+  lineComment: /--/y,
+  nestedComments: true,
+  word,
+  // A colon after a value extracts a part of it.
+  ownPlaceholder: /\?|(?<![\w:)\]`]):[A-Za-z_]\w*/y,
+  ambiguousWord: unicodeSpace,
+  // A backslash before the line break continues the comment.
+  ambiguousComment: /--[^]*\\\r?$/y,
+}
+
+const trino: Dialect = {
+  placeholder: questionMark,
+  maxValues: 10_000,
+  date: castToDate,
+  name: identifier,
+  concatenate,
+  addDays: (variable) => `+ ${variable} * INTERVAL '1' DAY`,
+  quotes: [text, identifier],
+  lineComment: /--/y,
+  word,
+  ownPlaceholder: /\?/y,
+  ambiguous: /`/y,
+  ambiguousWord: unicodeSpace,
+  ambiguousComment: nestedComment,
+}
+
+const oracle: Dialect = {
+  placeholder: (position) => `:${position}`,
+  maxValues: 65_535,
+  booleansAsNumbers: true,
+  date: (placeholder) => `TO_DATE(${placeholder}, 'YYYY-MM-DD')`,
+  name: { holds: 'identifier', open: '"', close: '"' },
+  concatenate,
+  addDays: (variable) => `+ ${variable}`,
+  quotes: [text, identifier],
+  lineComment: /--/y,
+  word: /[\w$#\u0080-\uffff]+/y,
+  ownPlaceholder: /:[ \t\r\n]*[\w"]|\?/y,
+  // Quotes with a delimiter of their own: q'[…]'.
+  ambiguous: /n?q'/iy,
+  ambiguousWord: unicodeSpace,
+  ambiguousComment: nestedComment,
+}
+
+export const dialects = {
+  postgresql,
+  mysql,
+  mariadb,
+  sqlite,
+  duckdb,
+  sqlserver,
+  bigquery,
+  snowflake,
+  redshift,
+  databricks,
+  clickhouse,
+  trino,
+  oracle,
+} satisfies Record<string, Dialect>

@@ -1,5 +1,6 @@
 import { endOfEnclosed } from '../enclosed.ts'
 import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
+import { unsupportedOpening } from '../unsupported-syntax.ts'
 import { readVariable, type Variable } from '../variables.ts'
 import type { Dialect, Quotes } from './dialects.ts'
 
@@ -7,7 +8,7 @@ import type { Dialect, Quotes } from './dialects.ts'
 export interface Token {
   readonly start: number
   readonly end: number
-  /** A word in lower case, or any other single character. Empty for enclosed text and for variables. */
+  /** A word in lower case, `[[`, `|>` where it is an operator, or any other single character. Empty for enclosed text and for variables. */
   readonly text: string
   readonly quotes?: Quotes
   readonly variable?: Variable
@@ -16,6 +17,9 @@ export interface Token {
 /** Characters that may touch a variable: none of them can form one token with a placeholder or a value. */
 const mayPrecede = /[ \t\r\n(),;=<>+\-*/%|&^~![\]]/
 const mayFollow = /[ \t\r\n(),;=<>+\-*/%|&^~![\]:]/
+/** Characters that may touch an identifier. Others could form a prefix such as `U&`. */
+const mayPrecedeIdentifier = /[ \t\r\n(,.]/
+const mayFollowIdentifier = /[ \t\r\n(),.;=<>+\-*/%|]/
 
 /**
  * Splits a template into tokens by the lexical rules of one dialect, in one pass. It need not understand the statement,
@@ -50,8 +54,14 @@ export class Scanner {
   next(): Token | undefined {
     this.#skipToCode()
     if (this.#offset >= this.#template.length) return undefined
+    this.#refuseUnsupported()
     const token =
-      this.#variable() ?? this.#dollarQuoted() ?? this.#quoted() ?? this.#word() ?? this.#character()
+      this.#variable() ??
+      this.#clauseOpening() ??
+      this.#dollarQuoted() ??
+      this.#quoted() ??
+      this.#word() ??
+      this.#character()
     this.#offset = token.end
     this.#last = token
     return token
@@ -84,6 +94,7 @@ export class Scanner {
       )
     }
     this.#checkEnclosed('comment', start, this.#offset)
+    this.#refuseAmbiguous(this.#dialect.ambiguousComment, this.#template.slice(start, this.#offset), 0)
   }
 
   #skipBlockComment(): void {
@@ -112,10 +123,10 @@ export class Scanner {
     if (!template.startsWith('{{', start)) return undefined
     const variable = readVariable(template, start, '{ {')
     const { name, end } = variable
-    if (this.#touches(start, end)) {
+    if (this.#touches(variable)) {
       throw this.#error(
         'variable_touches_text',
-        `${name} touches text that could form one token with it: put white space or parentheses around {{ ${name} }}`,
+        `${name} touches text that could form one token with it: put white space or parentheses around ${written(variable)}`,
         start,
         name,
       )
@@ -123,14 +134,22 @@ export class Scanner {
     return { start, end, text: '', variable }
   }
 
-  #touches(start: number, end: number): boolean {
+  #touches({ offset: start, end, form }: Variable): boolean {
     const template = this.#template
     const { quotes } = this.#dialect
-    if (start > 0 && !mayPrecede.test(template.charAt(start - 1))) return true
-    if (end < template.length && !mayFollow.test(template.charAt(end))) return true
+    const [before, after] =
+      form === 'identifier' ? [mayPrecedeIdentifier, mayFollowIdentifier] : [mayPrecede, mayFollow]
+    if (start > 0 && !before.test(template.charAt(start - 1))) return true
+    if (end < template.length && !after.test(template.charAt(end))) return true
     // [ and ] are quotes in some dialects and operators in others.
     if (this.#last?.quotes !== undefined && this.#last.end === start) return true
     return quotes.some(({ open }) => template.startsWith(open, end))
+  }
+
+  /** `[[` opens an optional clause in every dialect, before any other meaning of brackets. */
+  #clauseOpening(): Token | undefined {
+    const start = this.#offset
+    return this.#template.startsWith('[[', start) ? { start, end: start + 2, text: '[[' } : undefined
   }
 
   #dollarQuoted(): Token | undefined {
@@ -151,7 +170,20 @@ export class Scanner {
         'This literal continues the one before it, by different rules: write both as one',
       )
     }
+    if (quotes.ambiguousBackslash) this.#refuseAmbiguousEnd(quotes)
     return this.#enclosed(quotes)
+  }
+
+  /** Refuses enclosed text that ends at another place depending on whether a backslash escapes. */
+  #refuseAmbiguousEnd({ open, close, doubled }: Quotes): void {
+    const start = this.#offset + open.length
+    const rules = { close, ...(doubled && { doubled }) }
+    const end = endOfEnclosed(this.#template, start, rules)
+    if (end === endOfEnclosed(this.#template, start, { ...rules, backslash: true })) return
+    throw this.#error(
+      'malformed_template',
+      'Versions or settings of the database disagree whether a backslash escapes the quote: write it in another way',
+    )
   }
 
   #enclosed(quotes: Quotes): Token {
@@ -181,7 +213,14 @@ export class Scanner {
     if (this.#template.startsWith('}}', start)) {
       throw this.#error('malformed_template', '}} does not close a variable: write literal braces as } }')
     }
-    return { start, end: start + 1, text: this.#template.charAt(start) }
+    const isPipe = this.#dialect.pipes && this.#template.startsWith('|>', start)
+    const text = isPipe ? '|>' : this.#template.charAt(start)
+    return { start, end: start + text.length, text }
+  }
+
+  #refuseUnsupported(): void {
+    const advice = unsupportedOpening(this.#template, this.#offset)
+    if (advice !== undefined) throw this.#error('malformed_template', advice)
   }
 
   #refuseOwnPlaceholder(): void {
@@ -227,7 +266,7 @@ export class Scanner {
     const variable = `{{ ${name} }}`
     if (what === 'comment') return `${variable} is in a comment: remove it`
     if (what === 'identifier') {
-      return `${variable} is in a quoted identifier, but a value cannot be a name: write the name, or CASE over variables`
+      return `${variable} is in a quoted identifier: write the name, CASE over variables, or {{ identifier ${name} }} without quotes`
     }
     const { concatenate, addDays } = this.#dialect
     const type = this.#last?.text ?? ''
@@ -235,7 +274,8 @@ export class Scanner {
       return `${variable} is in a literal: bind only the number, as in ${addDays(variable)}`
     }
     if (/^(date|time|datetime|timestamp|timestamptz)$/.test(type)) {
-      return `${variable} is in a literal: write CAST(${variable} AS ${type}) instead of ${type} '…'`
+      const typed = type === 'date' ? `{{ date ${name} }}` : `CAST(${variable} AS ${type})`
+      return `${variable} is in a literal: write ${typed} instead of ${type} '…'`
     }
     return (
       `${variable} is in a literal: write it without the quotes, as in region = ${variable}; ` +
@@ -266,6 +306,10 @@ export class Scanner {
   #error(code: TemplateErrorCode, message: string, offset = this.#offset, variable?: string): TemplateError {
     return new TemplateError(code, message, { template: this.#template, offset }, variable)
   }
+}
+
+function written({ name, form }: Variable): string {
+  return form === undefined ? `{{ ${name} }}` : `{{ ${form} ${name} }}`
 }
 
 function nameAt(template: string, offset: number): string | undefined {

@@ -37,6 +37,20 @@ CREATE TABLE event_log (
 
 INSERT INTO event_log VALUES (left(gen_random_uuid()::text, 8), 0, '0', 0);
 
+-- The new tables have the permissions of user_group.
+DO $$
+DECLARE
+  permission record;
+BEGIN
+  FOR permission IN
+    SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS grantee, privilege_type
+    FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl
+    WHERE oid = 'user_group'::regclass AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> relowner
+  LOOP
+    EXECUTE format('GRANT %s ON event, event_log TO %s', permission.privilege_type, permission.grantee);
+  END LOOP;
+END $$;
+
 -- The functions below apply decisions of the service (decisions.ts) to many user groups of one workspace and environment. They hold
 -- no rules. Arrays have one element for each user group.
 --

@@ -287,6 +287,10 @@ function faultsOfUserGroup(body: SlowValue): string[] {
 function faultsOfRotation(body: SlowValue): string[] {
   if (body.kind !== 'object') return ['']
   const paths = unknownIn(body, ['current_token', 'grace_period_seconds'])
+  // A client has turned a GET into a POST.
+  const isOfGet =
+    memberOf(body, 'user_group_id') !== undefined && memberOf(body, 'current_token') === undefined
+  if (isOfGet) return ['/current_token']
   if (memberOf(body, 'current_token')?.kind !== 'string') paths.push('/current_token')
   const grace = memberOf(body, 'grace_period_seconds')
   if (grace !== undefined) {

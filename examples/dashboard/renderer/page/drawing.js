@@ -33,8 +33,8 @@ export function draw(view) {
   // An unchanged view is not redrawn, so that a tooltip or a selection survives the refresh.
   if (JSON.stringify(view) === JSON.stringify(drawn)) return
   drawn = view
-  elementOf('title').textContent = textOf(view.titleHtml)
-  elementOf('scope').textContent = textOf(view.scopeHtml)
+  elementOf('title').textContent = view.title
+  elementOf('scope').textContent = view.scope
   elementOf('data-source').textContent = view.dataSource
   drawTiles(view)
   drawTable(view)
@@ -218,14 +218,6 @@ function monthName(month, style) {
  */
 function sum(rows, name) {
   return rows.reduce((total, row) => total + row[name], 0)
-}
-
-/**
- * Returns the text of HTML. The document is only parsed, so its scripts do not run.
- * @param {string} html
- */
-function textOf(html) {
-  return new DOMParser().parseFromString(html, 'text/html').body.textContent
 }
 
 /** @param {string} variable variable of the style sheet */

@@ -211,11 +211,15 @@ test('the view contains everything that a dashboard depends on', async () => {
     await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }),
     'createSchema',
   )
+  const { schema: stock } = assertSucceeded<{ schema: { id: number } }>(
+    await admin.createSchema({ body: { provided_id: 'stock', name: 'Stock' } }),
+    'createSchema',
+  )
   const { data_source } = assertSucceeded<{ data_source: { id: number } }>(
-    await admin.createDataSource({ body: { schema_id: schema.id, provided_id: 'eu', name: 'EU' } }),
+    await admin.createDataSource({ body: { schema_id: stock.id, provided_id: 'eu', name: 'EU' } }),
     'createDataSource',
   )
-  const mapping = { sales: 'eu', [schema.id]: String(data_source.id), sales2: 'eu' }
+  const mapping = { sales: 'eu', [stock.id]: String(data_source.id), sales2: 'eu' }
   const created = await create('viewed', {
     mapping: { ...mapping, [`0${schema.id}`]: 'x' },
     properties: { a: 1 },
@@ -234,7 +238,7 @@ test('the view contains everything that a dashboard depends on', async () => {
   assert.deepEqual(
     (data_sources as { schema: string }[]).toSorted((a, b) => (a.schema < b.schema ? -1 : 1)),
     [
-      { schema: String(schema.id), data_source: String(data_source.id), has_schema: true, registered },
+      { schema: String(stock.id), data_source: String(data_source.id), has_schema: true, registered },
       { schema: 'sales', data_source: 'us', has_schema: true, registered: null },
       { schema: 'sales2', data_source: 'eu', has_schema: false, registered: null },
     ],

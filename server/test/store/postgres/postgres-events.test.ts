@@ -129,6 +129,60 @@ describe('PostgreSQL: the order of events', () => {
   })
 })
 
+describe('PostgreSQL: events of another server', () => {
+  /** Makes the database report a timeline, as after promotions. */
+  const setTimeline = async (session: Client, timeline: number) =>
+    session.query(
+      `CREATE OR REPLACE FUNCTION current_timeline() RETURNS integer LANGUAGE sql AS 'SELECT ${timeline}'`,
+    )
+
+  it('after a failover, the first page says that changes may be lost, and no event is', async (t) => {
+    const { store, url } = await open(t)
+    const session = await openSession(t, url)
+    await created(store)
+    const start = await positionNow(store)
+    const { providedId: before } = await created(store)
+    await setTimeline(session, 7)
+    const { providedId: after } = await created(store)
+    await eventsAfter(store, start)
+    const page = await pageAfter(store, start)
+    assert.equal(page.isContinuous, false)
+    assert.deepEqual(
+      page.events.map(({ userGroup }) => userGroup?.providedId),
+      [before, after],
+    )
+    assert.ok((await pageAfter(store, page.position)).isContinuous)
+    assert.ok((await pageAfter(store, await store.events.head())).isContinuous)
+  })
+
+  it('are removed when the store is opened, because no reader would reach them', async (t) => {
+    const { store, url } = await open(t)
+    const session = await openSession(t, url)
+    await setTimeline(session, 3)
+    await created(store)
+    const position = await store.events.head()
+    // `pg_upgrade` begins with timeline 1 again.
+    await setTimeline(session, 1)
+    const moved = await openPostgres(t, url)
+    assert.equal(await moved.events.read(position, 10), null)
+    const start = await positionNow(moved)
+    const { providedId } = await created(moved)
+    assert.deepEqual(await labelsAfter(moved, start), [providedId])
+  })
+
+  it('a position of deleted events ahead of this server is forgotten when the store is opened', async (t) => {
+    const { store, url } = await open(t)
+    const session = await openSession(t, url)
+    await session.query(`UPDATE event_log SET timeline = 1, transaction_id = '${10n ** 12n}'`)
+    const position = await store.events.head()
+    const moved = await openPostgres(t, url)
+    assert.equal(await moved.events.read(position, 10), null)
+    const start = await positionNow(moved)
+    const { providedId } = await created(moved)
+    assert.deepEqual(await labelsAfter(moved, start), [providedId])
+  })
+})
+
 type Step =
   { readonly writer: number; readonly act: string } | { readonly read: number; readonly isLost: boolean }
 

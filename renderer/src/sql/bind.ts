@@ -1,0 +1,169 @@
+import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
+import type { Json } from '../user-group.ts'
+import { isList, type Variable } from '../variables.ts'
+import type { Dialect, SqlValue } from './dialects.ts'
+import type { TemplateRules } from './options.ts'
+import type { Place } from './places.ts'
+
+/** Collects the values of a statement, and returns the text that replaces each variable. */
+export class Binder {
+  readonly values: (SqlValue | SqlValue[])[] = []
+  readonly #dialect: Dialect
+  readonly #identifiers: TemplateRules['identifiers']
+
+  constructor({ dialect, identifiers }: TemplateRules) {
+    this.#dialect = dialect
+    this.#identifiers = identifiers
+  }
+
+  /** Returns the text that replaces the variable. */
+  bind({ variable, kind }: Place, value: Json): string {
+    if (kind === 'identifier') return this.#quote(value, variable)
+    if (kind === 'array') return this.#array(isList(value) ? value : [value], variable)
+    if (isList(value)) return this.#items(value, variable, kind === 'item')
+    if (kind === 'row count') return this.#rowCount(value, variable)
+    return this.#scalar(value, variable)
+  }
+
+  #scalar(value: Json, variable: Variable): string {
+    const placeholder = this.#add(this.#check(value, variable), variable)
+    const { date, exact } = this.#dialect
+    if (variable.form === 'date') {
+      if (value === null || isDate(value)) return date(placeholder)
+      throw refused('unusable_value', variable, 'must be a date such as 2026-01-31')
+    }
+    return exact?.(placeholder) ?? placeholder
+  }
+
+  #items(list: readonly Json[], variable: Variable, isItem: boolean): string {
+    if (!isItem) {
+      const { arrays } = this.#dialect
+      const words = arrays ? `, or of ${arrays.words.join(', ').toUpperCase()}` : ''
+      throw refused(
+        'list_outside_in',
+        variable,
+        `is a list, and must be directly between the parentheses and commas of IN${words}: ` +
+          `region IN ({{ ${variable.name} }})`,
+      )
+    }
+    if (list.length === 0) return 'NULL'
+    // Array.from visits holes; map does not.
+    return Array.from(list, (item) => this.#scalar(item, variable)).join(', ')
+  }
+
+  /** An empty list becomes one null, so that neither `= ANY` nor `<> ALL` is true because of it. */
+  #array(list: readonly Json[], variable: Variable): string {
+    const { write } = this.#dialect.arrays ?? {}
+    const items = list.length === 0 ? [null] : Array.from(list, (item) => this.#check(item, variable))
+    if (write === undefined) return this.#add(items, variable)
+    if (list.length === 0) return write(['NULL'])
+    return write(items.map((item) => this.#add(item, variable)))
+  }
+
+  /**
+   * Refuses values that some databases interpret as all rows: null (PostgreSQL), '' (Snowflake), negative numbers
+   * (SQLite).
+   */
+  #rowCount(value: Json, variable: Variable): string {
+    if (isRowCount(value)) return this.#add(value, variable)
+    const is = value === null ? 'is null in' : 'is'
+    throw refused(
+      'unusable_value',
+      variable,
+      `${is} a row count (LIMIT, OFFSET, FETCH, TOP) and must be an integer, 0 or more: ` +
+        'some databases interpret other values as all rows',
+    )
+  }
+
+  #quote(value: Json, variable: Variable): string {
+    const allowed = this.#identifiers.get(variable.key)
+    if (allowed === undefined) throw missingNames(variable)
+    if (typeof value !== 'string' || !allowed.includes(value)) {
+      throw refused(
+        'identifier_not_allowed',
+        variable,
+        'has a value that is not in its list of `identifiers`',
+      )
+    }
+    return this.quoteName(value, variable)
+  }
+
+  /** Returns the allowed name in the quotes of the dialect. */
+  quoteName(name: string, variable: Variable): string {
+    const { name: quotes, placeholdersEverywhere } = this.#dialect
+    const { open, close, doubled } = quotes
+    const isUnusable =
+      name === '' ||
+      /[\0\ud800-\udfff]/.test(name.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '')) ||
+      (placeholdersEverywhere === true && name.includes('?')) ||
+      (doubled !== true && (name.includes(close) || name.includes('\\')))
+    if (isUnusable) {
+      throw refused('identifier_not_allowed', variable, 'has a name in `identifiers` that cannot be quoted')
+    }
+    return open + name.replaceAll(close, close + close) + close
+  }
+
+  #add(value: SqlValue | SqlValue[], variable: Variable): string {
+    const { maxValues, placeholder } = this.#dialect
+    if (this.values.length >= maxValues) {
+      throw refused('too_many_values', variable, `exceeds the ${maxValues} values that the database accepts`)
+    }
+    this.values.push(value)
+    return placeholder(this.values.length, value)
+  }
+
+  #check(value: Json, variable: Variable): SqlValue {
+    switch (typeof value) {
+      case 'string':
+        return this.#checkString(value, variable)
+      case 'boolean':
+        return this.#dialect.booleansAsNumbers ? Number(value) : value
+      case 'number':
+        if (Number.isFinite(value)) return value
+        break
+      case 'object':
+        if (value === null) return value
+    }
+    throw refused(
+      'unusable_value',
+      variable,
+      'cannot be bound: only strings, finite numbers, booleans, null and lists of these can',
+    )
+  }
+
+  #checkString(text: string, variable: Variable): string {
+    if (this.#dialect.refusesNul && text.includes('\0')) {
+      throw refused('unusable_value', variable, 'contains U+0000, which the database cannot store')
+    }
+    if (!text.isWellFormed()) {
+      // Drivers would replace it, so that two values would become equal.
+      throw refused('unusable_value', variable, 'contains half of a character (a lone surrogate)')
+    }
+    return text
+  }
+}
+
+/** Accepts strings too: MySQL may refuse the numbers that a driver sends here. */
+function isRowCount(value: Json): value is string | number {
+  return typeof value === 'number'
+    ? Number.isSafeInteger(value) && value >= 0
+    : typeof value === 'string' && /^\d{1,16}$/.test(value)
+}
+
+function isDate(value: Json): boolean {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false
+  const date = new Date(`${value}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value)
+}
+
+export function missingNames(variable: Variable): TemplateError {
+  return refused(
+    'identifier_not_allowed',
+    variable,
+    `needs a list of allowed names, for example identifiers: { '${variable.name}': ['eu', 'us'] }`,
+  )
+}
+
+function refused(code: TemplateErrorCode, variable: Variable, problem: string): TemplateError {
+  return new TemplateError(code, `${variable.name} ${problem}`, variable, variable.name)
+}

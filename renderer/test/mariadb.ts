@@ -1,0 +1,104 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import type { CompiledSql } from '../src/index.ts'
+import type { Database } from './databases.ts'
+import { loadDriver, skipWithout } from './missing-program.ts'
+
+/** The part of mysql2 that the tests use. */
+interface Driver {
+  createConnection(options: object): Promise<Connection>
+}
+interface Connection {
+  query(sql: string): Promise<[unknown]>
+  prepare(sql: string): Promise<Statement>
+  end(): Promise<void>
+}
+
+interface Statement {
+  readonly statement: { readonly parameters: readonly unknown[] }
+  execute(values: unknown[]): Promise<[unknown]>
+}
+
+const otherCount = 'the statement has another number of parameters'
+
+let server: { readonly socketPath: string; stop(): Promise<void> } | undefined
+let databases = 0
+after(() => server?.stop())
+
+/** Creates a database on a MariaDB server that the test file starts once. */
+export async function openMariaDb(t: TestContext): Promise<Database | undefined> {
+  const { stdout, status } = spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin command -v mariadbd'], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) {
+    skipWithout(t, 'MariaDB is not installed: apt-get install mariadb-server')
+    return undefined
+  }
+  const driver = loadDriver(t, 'mysql2/promise') as Driver | undefined
+  if (driver === undefined) return undefined
+  server ??= startServer(stdout.trim())
+  const connection = await connect(driver, server.socketPath)
+  t.after(() => connection.end())
+  const name = `test_${++databases}`
+  await connection.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4; USE ${name}`)
+  return {
+    dialect: 'mariadb',
+    // A cast to CHAR would replace the collation.
+    cast: (expression, type) => (type === 'text' ? expression : `CAST(${expression} AS double)`),
+    async execute(sql) {
+      await connection.query(sql)
+    },
+    async query({ text, values }: CompiledSql) {
+      const prepared = await connection.prepare(text)
+      // The driver ignores values for which there is no parameter.
+      if (prepared.statement.parameters.length !== values.length) throw new Error(otherCount)
+      const [rows] = await prepared.execute(values)
+      return Array.isArray(rows) ? (rows as unknown[][]) : []
+    },
+    countsAnother: (error) => error instanceof Error && error.message === otherCount,
+  }
+}
+
+async function connect(driver: Driver, socketPath: string): Promise<Connection> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await driver.createConnection({
+        socketPath,
+        user: 'root',
+        rowsAsArray: true,
+        multipleStatements: true,
+      })
+    } catch (error) {
+      if (attempt === 300) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+function startServer(mariadbd: string): NonNullable<typeof server> {
+  const folder = mkdtempSync(join(tmpdir(), 'renderer-mariadb-'))
+  const data = join(folder, 'data')
+  const socketPath = join(folder, 'socket')
+  const { username } = userInfo()
+  const install = ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal']
+  const { status, stderr } = spawnSync('mariadb-install-db', [...install, `--user=${username}`], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`mariadb-install-db failed: ${stderr}`)
+  const options = ['--no-defaults', `--datadir=${data}`, `--socket=${socketPath}`, `--user=${username}`]
+  const child = spawn(mariadbd, [...options, '--skip-networking', '--innodb-flush-log-at-trx-commit=0'], {
+    stdio: 'ignore',
+  })
+  return {
+    socketPath,
+    stop: async () => {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
