@@ -35,6 +35,12 @@ const onOne =
   (...options: string[]) =>
   ({ userGroupId }: Belongings): Invocation => ({ args: [userGroupId, ...options], refusal: noUserGroup })
 const nothing = (): Invocation => ({})
+const onEndpoint =
+  (...options: string[]) =>
+  ({ webhookEndpointId }: Belongings): Invocation => ({
+    args: [webhookEndpointId, ...options],
+    refusal: /^ugs: Nothing with this id exists in this environment/,
+  })
 
 /** Every command that works in a workspace or an environment. */
 const commands: Record<string, (of: Belongings) => Invocation> = {
@@ -82,6 +88,14 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
     args: [dataSourceId],
     refusal: /^ugs: there is no data source/,
   }),
+  'webhook list': nothing,
+  'webhook update': onEndpoint('--name', 'Taken'),
+  'webhook pause': onEndpoint(),
+  'webhook rotate-secret': onEndpoint(),
+  'webhook deliveries': onEndpoint(),
+  'webhook redeliver': onEndpoint('--since', '2026-11-01T00:00:00Z'),
+  'webhook resume': onEndpoint(),
+  'webhook delete': onEndpoint(),
   // Last, because the owner runs the commands in this order at the end.
   'user-group delete': onOne(),
   'audit list': ({ userGroupId }) => ({ args: ['--user-group', userGroupId] }),
@@ -91,6 +105,7 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
 const creations: Record<string, readonly string[]> = {
   'api-token create': ['--name', 'x'],
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
+  'webhook create': ['--name', 'x', '--url', 'https://example.com/x'],
 }
 
 const optionsOf = ({ options }: Command) => options.map(({ long }) => long)

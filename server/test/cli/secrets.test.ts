@@ -25,13 +25,14 @@ const password = 'a-password-of-a-database'
 /** All secrets in the test. */
 const secrets = new Set([
   ...[owner.adminToken, service.tokens.Customer, owned.token, owned.replacedToken, owned.apiToken],
-  ...[owned.idempotencyKey, key, Buffer.from(key, 'base64').toString('hex'), password],
+  ...[owned.idempotencyKey, owned.webhookSecret, key, Buffer.from(key, 'base64').toString('hex'), password],
 ])
 
 const rows = join(folder, 'rows.ndjson')
 writeFileSync(rows, JSON.stringify({ user_group_id: owned.userGroupId, name: 'Name' }))
 const inCustomer = ['--environment', 'Customer']
 const one = [owned.userGroupId, ...inCustomer]
+const endpoint = [String(owned.webhookEndpointId), ...inCustomer]
 
 interface Run {
   readonly args: readonly string[]
@@ -83,6 +84,18 @@ const commands: Record<string, Run> = {
   'user-group delete': { args: one },
   'user-group list-deleted': { args: [...inCustomer, '--json'] },
   'user-group restore': { args: [String(owned.deletedTeamId), ...inCustomer, '--json'] },
+  'webhook create': {
+    args: [...inCustomer, '--name', 'x', '--url', 'https://example.com/x', '--json'],
+    shows: 1,
+  },
+  'webhook list': { args: [...inCustomer, '--json'] },
+  'webhook update': { args: [...endpoint, '--name', 'new', '--json'] },
+  'webhook pause': { args: [...endpoint, '--json'] },
+  'webhook resume': { args: [...endpoint, '--json'] },
+  'webhook rotate-secret': { args: [...endpoint, '--json'], shows: 1 },
+  'webhook deliveries': { args: [...endpoint, '--json'] },
+  'webhook redeliver': { args: [...endpoint, '--since', '2026-11-01T00:00:00Z', '--json'] },
+  'webhook delete': { args: [...endpoint, '--json'] },
   'audit list': { args: ['--json', '--limit', '1000'] },
   'audit prune': { args: ['--older-than', '1d'] },
   'secret-key add': { args: ['--id', 'new', '--json'] },
