@@ -89,7 +89,7 @@ async function currentPosition({ service, adminToken: token }: Owner): Promise<s
   return (response.body as { position: string }).position
 }
 
-async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
+export async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
   const body = { name: `${secretName} receiver`, url: 'https://receiver.invalid/' }
   const { webhook_endpoint, secret } = assertSucceeded<{ webhook_endpoint: { id: number }; secret: string }>(
     await admin.createWebhookEndpoint({ body }),
@@ -101,7 +101,7 @@ async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
 }
 
 /** The service writes deliveries in the background. */
-async function firstDeliveryOf(admin: ManagedEnvironment['admin'], id: number): Promise<number> {
+export async function firstDeliveryOf(admin: ManagedEnvironment['admin'], id: number): Promise<number> {
   for (;;) {
     const { deliveries } = assertSucceeded<{ deliveries: { id: number }[] }>(
       await admin.listWebhookDeliveries({ params: { id } }),

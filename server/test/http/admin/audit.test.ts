@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { auditActions } from '../../../src/domain/audit/audit-event.ts'
+import { firstDeliveryOf } from '../../support/belongings.ts'
 import {
   adminApi,
   assertSucceeded,
@@ -327,6 +328,29 @@ test('changes of schemas and data sources are recorded', async () => {
   })
 })
 
+test('changes of webhook endpoints are recorded', async () => {
+  const body = { name: 'Receiver', url: 'https://receiver.invalid/path?key=1' }
+  const creation = record(await admin.createWebhookEndpoint({ body }))
+  const { webhook_endpoint, secret } = creation.body as { webhook_endpoint: { id: number }; secret: string }
+  secrets.push(secret)
+  const params = { id: webhook_endpoint.id }
+  const actionsOf = async (response: HttpResponse) =>
+    (await list({ request_id: response.headers['x-request-id'] ?? '' })).map(({ action }) => action)
+  assert.deepEqual(await actionsOf(creation), ['webhook_endpoint.created'])
+  const paused = record(await admin.updateWebhookEndpoint({ params, body: { state: 'paused' } }))
+  assert.deepEqual(await actionsOf(paused), ['webhook_endpoint.updated'])
+  const rotation = record(await admin.rotateWebhookEndpoint({ params, body: {} }))
+  secrets.push((rotation.body as { secret: string }).secret)
+  assert.deepEqual(await actionsOf(rotation), ['webhook_endpoint.secret_rotated'])
+  await user.get({ user_group_id: 'delivered', name: 'B' })
+  const deliveryParams = { ...params, delivery_id: await firstDeliveryOf(admin, params.id) }
+  assert.deepEqual(await actionsOf(record(await admin.redeliverWebhook({ params: deliveryParams }))), [])
+  const since = { params, body: { since: '2020-01-01T00:00:00Z' } }
+  assert.deepEqual(await actionsOf(record(await admin.redeliverWebhooks(since))), [])
+  const deletion = record(await admin.deleteWebhookEndpoint({ params }))
+  assert.deepEqual(await actionsOf(deletion), ['webhook_endpoint.deleted'])
+})
+
 const secrets: string[] = []
 
 test('sign-ins to the console and changes creation there are recorded with their API token', async () => {
@@ -362,7 +386,12 @@ test('this file covers all operations that change something, and all actions exc
     [],
   )
   const seen = new Set((await list()).map(({ action }) => action))
-  const elsewhere = ['api_token.limited', 'workspace.created', 'audit_log.pruned']
+  const elsewhere = [
+    'api_token.limited',
+    'workspace.created',
+    'webhook_endpoint.disabled',
+    'audit_log.pruned',
+  ]
   assert.deepEqual(
     auditActions.filter((action) => !seen.has(action)),
     elsewhere,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import type { AdminOperationId } from '../../../src/http/admin/operations.ts'
+import { createPausedEndpoint, firstDeliveryOf } from '../../support/belongings.ts'
 import {
   adminApi,
   assertSucceeded,
@@ -271,10 +272,20 @@ describe('with a session’s cookie', async () => {
     createWorkspace: { name: 'made' },
     createSchema: { provided_id: 'made', name: 'A' },
     createDataSource: { schema_id: 1, provided_id: 'made', name: 'A' },
+    createWebhookEndpoint: { name: 'made', url: 'https://receiver.invalid/' },
+    updateWebhookEndpoint: { name: 'changed' },
+    rotateWebhookEndpoint: {},
+    redeliverWebhooks: { since: '2020-01-01T00:00:00Z' },
+  }
+  const { webhookEndpointId } = await createPausedEndpoint(admin)
+  await create('delivered')
+  const delivery = {
+    id: webhookEndpointId,
+    delivery_id: await firstDeliveryOf(admin, webhookEndpointId),
   }
   const { api_token: rotated } = await issueToken()
   const inputOf = (id: AdminOperationId): AdminInput => ({
-    params: id === 'rotateApiToken' ? { id: rotated.id } : params,
+    params: id === 'rotateApiToken' ? { id: rotated.id } : id.includes('Webhook') ? delivery : params,
     ...(id in bodies && { body: bodies[id] }),
   })
 
@@ -317,6 +328,7 @@ describe('with a session’s cookie', async () => {
     'restoreDeletedUserGroup',
     'deleteDataSource',
     'deleteSchema',
+    'deleteWebhookEndpoint',
   ]
   const changing = operationIds.filter(
     (id) => operationOf(id).method !== 'GET' && !ending.includes(id) && id !== 'revokeApiToken',
