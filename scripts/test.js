@@ -45,7 +45,8 @@ const notOnCitus = [
   /^server\/test\/http\/admin\/import-memory\.test\.ts$/,
   /^server\/test\/http\/console\/console-clock\.test\.ts$/,
   // Events have no order there.
-  /^server\/test\/http\/webhooks\//,
+  /^server\/test\/http\/(events|webhooks)\//,
+  /^server\/test\/http\/(admin\/audit|console\/console-session|isolation-of-operations|secrets-of-operations)\.test\.ts$/,
   /^server\/test\/http\/user\/(response-cache-limits|validation|validation-properties)\.test\.ts$/,
 ]
 
