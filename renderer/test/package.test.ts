@@ -74,7 +74,7 @@ console.log(compileSql('SELECT {{ user_group.provided_id }}', userGroup, { diale
     })
   }
 
-  /** What the programs expect from their surroundings. */
+  /** Declarations of names that the programs use without defining them. */
   const declarations = `declare const token: string
 import type { UserGroup } from '@user-group-service/renderer'
 declare const openDashboards: Iterable<{

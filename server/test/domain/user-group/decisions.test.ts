@@ -76,7 +76,7 @@ describe('decideCreation', () => {
     })
     assert.equal(tokenHash, newToken.hash)
     assert.deepEqual(entries, { added: [['sales', 'eu']], removed: [] })
-    assert.deepEqual(event, { action: 'user_group.created', details: null })
+    assert.deepEqual(event, { action: 'user_group.created', details: null, revision: 1, tokenHash: null })
   })
 })
 
@@ -95,8 +95,13 @@ describe('decideChange', () => {
         ...{ name: 'Acme', mapping: current.mapping, properties: '{"a":1}' },
       },
       entries: { added: [['sales', 'us']], removed: [['sales', 'eu']] },
-      event: { action: 'user_group.updated', details: { changed_fields: ['name', 'mapping'] } },
-      mappingToCheck: mapping,
+      event: {
+        action: 'user_group.updated',
+        details: { changed_fields: ['name', 'mapping'] },
+        revision: 4,
+        tokenHash: null,
+      },
+      mappingToCheck: { mapping, mode: 'registered' },
     })
   })
 
@@ -201,7 +206,10 @@ describe('decideRotation', () => {
       validUntil: 60_499,
     })
     const details = { grace_period_seconds: 60 }
-    assert.deepEqual(decision.event, { action: 'user_group.token_rotated', details })
+    assert.deepEqual(decision.event, {
+      ...{ action: 'user_group.token_rotated', details },
+      ...{ revision: 4, tokenHash: target.tokenHash },
+    })
   })
 
   it('issues the token for the location of the user group', () => {
