@@ -5,7 +5,7 @@ import { insertUserGroups } from '../lib/user-groups.js'
 const count = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
 
 /**
- * Measures the disk space of a user group, of a superseded token and of an audit event, in the table and in each index.
+ * Measures the disk space of a user group, of a superseded token, of an audit event and of an event, in the table and in each index.
  * `BENCH_USER_GROUPS` sets the number of user groups.
  * @type {import('../run.js').Case}
  */
@@ -29,8 +29,12 @@ export async function postgresSize() {
               '{"changed_fields":["properties"]}'
        FROM user_group ORDER BY token_hash`,
     )
+    await client.query(
+      `INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+       SELECT workspace_id, environment, event_id, action, team_id, provided_id, 2 FROM audit_event ORDER BY event_id`,
+    )
     const rows = []
-    for (const table of ['user_group', 'superseded_token', 'audit_event']) {
+    for (const table of ['user_group', 'superseded_token', 'audit_event', 'event']) {
       await client.query(`VACUUM (ANALYZE) ${table}`)
       rows.push(...(await sizes(client, table)))
     }

@@ -37,8 +37,8 @@ CREATE TABLE event_log (
 
 INSERT INTO event_log VALUES (left(gen_random_uuid()::text, 8), 0, '0', 0);
 
--- The new tables have the permissions of user_group.
-DO $$
+-- Gives roles the same permissions on tables as on user_group, so that the service can use the tables of a migration at once.
+CREATE FUNCTION grant_like_user_group(VARIADIC tables text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   permission record;
 BEGIN
@@ -47,9 +47,11 @@ BEGIN
     FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl
     WHERE oid = 'user_group'::regclass AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> relowner
   LOOP
-    EXECUTE format('GRANT %s ON event, event_log TO %s', permission.privilege_type, permission.grantee);
+    EXECUTE format('GRANT %s ON %s TO %s', permission.privilege_type, array_to_string(tables, ', '), permission.grantee);
   END LOOP;
 END $$;
+
+SELECT grant_like_user_group('event', 'event_log');
 
 -- The functions below apply decisions of the service (decisions.ts) to many user groups of one workspace and environment. They hold
 -- no rules. Arrays have one element for each user group.

@@ -64,17 +64,4 @@ CREATE INDEX webhook_delivery_queue ON webhook_delivery (webhook_endpoint_id, te
 CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook_endpoint_id, next_attempt_at, webhook_delivery_id)
   WHERE next_attempt_at IS NOT NULL;
 
--- The new tables have the permissions of user_group.
-DO $$
-DECLARE
-  permission record;
-BEGIN
-  FOR permission IN
-    SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS grantee, privilege_type
-    FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl
-    WHERE oid = 'user_group'::regclass AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> relowner
-  LOOP
-    EXECUTE format('GRANT %s ON webhook_endpoint, webhook_secret, webhook_leader, webhook_delivery TO %s',
-                   permission.privilege_type, permission.grantee);
-  END LOOP;
-END $$;
+SELECT grant_like_user_group('webhook_endpoint', 'webhook_secret', 'webhook_leader', 'webhook_delivery');
