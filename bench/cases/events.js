@@ -43,9 +43,11 @@ export async function outbox() {
 export const postgresOutbox = () =>
   withDatabase((url) =>
     withDatabase(async (otherUrl, client) => {
+      const server = await startService(url)
+      const other = await startService(otherUrl)
       // Without the table, the function that creates user groups writes no events.
       await client.query('ALTER TABLE event RENAME TO no_event')
-      return compareCreations(await startService(url), await startService(otherUrl))
+      return compareCreations(server, other)
     }),
   )
 
