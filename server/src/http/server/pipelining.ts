@@ -13,8 +13,9 @@ export const handleInTurn: Stage = {
       return
     }
     // Node.js reads on at the end of every request.
-    setImmediate(() => response.socket === null && raw.socket.pause())
+    const pause = setImmediate(() => raw.socket.pause())
     response.once('socket', () => {
+      clearImmediate(pause)
       raw.socket.resume()
       next(context)
     })
