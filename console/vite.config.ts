@@ -10,6 +10,7 @@ export default defineConfig({
     // Published with the server.
     outDir: '../server/console',
     emptyOutDir: true,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     reportCompressedSize: false,
     // Most styles belong to components that every page uses.
     cssCodeSplit: false,

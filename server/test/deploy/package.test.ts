@@ -65,6 +65,11 @@ describe('the packages, installed in an empty folder', () => {
     for (const name of ['user-group-service', '@user-group-service/client', '@user-group-service/renderer'])
       for (const file of ['LICENSE', 'README.md'])
         assert.ok(existsSync(join(folder, 'node_modules', name, file)), `${name}/${file}`)
+    for (const [file, name] of [
+      ['bundle/THIRD-PARTY-LICENSES.txt', 'fastify 5'],
+      ['console/THIRD-PARTY-LICENSES.md', 'react - 19'],
+    ] as const)
+      assert.ok(readFileSync(join(folder, 'node_modules/user-group-service', file), 'utf8').includes(name))
   })
 
   it('have the command ugs, which names their version', () => {
