@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, describe } from 'node:test'
+import { describe } from 'node:test'
 import { ServiceError, TransportError, type ErrorCode, type TransportErrorCode } from '../../src/errors.ts'
 import { UserGroupClient } from '../../src/user-group-client.ts'
 import { apiToken, assertNoToken, clientOf as typeScriptClientOf } from './client.ts'
-import { findPython, startPythonAdapter, type PythonError, type RunPythonCall } from './python.ts'
+import { findPython, runPythonCall, type PythonCall, type PythonError } from './python.ts'
 import { TestClock } from './test-clock.ts'
 
 /** A client library, with the interface of the TypeScript client. */
@@ -12,16 +12,16 @@ export type Client = Pick<UserGroupClient, 'getOrCreate' | 'update' | 'rotate' |
 export interface ClientLibrary {
   readonly language: 'TypeScript' | 'Python'
   /** Creates a client with the API token of `client.ts`. */
-  clientOf(origin: string, options?: ClientOptions): Client
+  readonly clientOf: (origin: string, options?: ClientOptions) => Client
   /**
    * Runs a call without waiting in this many pauses between attempts. Returns the pauses, in milliseconds, and the call, which has
    * ended.
    */
-  pausesOf<Result>(
+  readonly pausesOf: <Result>(
     origin: string,
     count: number,
     run: (client: Client) => Promise<Result>,
-  ): Promise<{ readonly pauses: readonly number[]; readonly call: Promise<Result> }>
+  ) => Promise<{ readonly pauses: readonly number[]; readonly call: Promise<Result> }>
 }
 
 interface ClientOptions {
@@ -54,18 +54,14 @@ export function describeClients(name: string, define: (library: ClientLibrary) =
   }
 }
 
-/** Call this in a `describe`. */
 function pythonLibrary(python: string, isAsync: boolean): ClientLibrary {
-  let started: RunPythonCall | undefined
-  const run: RunPythonCall = (call) => (started ??= startPythonAdapter({ after }, python))(call)
   const clientOf = (origin: string, options: ClientOptions) =>
-    new PythonClient(run, isAsync, snakeCase({ origin, apiToken, ...options }))
+    new PythonClient(python, isAsync, snakeCase({ origin, apiToken, ...options }))
   return {
     language: 'Python',
     clientOf: (origin, options = {}) => clientOf(origin, options),
     async pausesOf(origin, count, callOf) {
       const client = clientOf(origin, {})
-      client.skipsPauses = true
       const call = callOf(client)
       await call.catch(() => undefined)
       assert.equal(client.pauses.length, count)
@@ -83,14 +79,13 @@ interface PythonUserGroup {
 }
 
 class PythonClient implements Client {
-  skipsPauses = false
   pauses: readonly number[] = []
-  readonly #run: RunPythonCall
+  readonly #python: string
   readonly #isAsync: boolean
   readonly #options: Readonly<Record<string, unknown>>
 
-  constructor(run: RunPythonCall, isAsync: boolean, options: Readonly<Record<string, unknown>>) {
-    this.#run = run
+  constructor(python: string, isAsync: boolean, options: Readonly<Record<string, unknown>>) {
+    this.#python = python
     this.#isAsync = isAsync
     this.#options = options
   }
@@ -124,10 +119,9 @@ class PythonClient implements Client {
     } as never
   }
 
-  async #call(method: Parameters<RunPythonCall>[0]['method'], args: object): Promise<unknown> {
-    const { skipsPauses } = this
-    const call = { client: this.#options, method, args, isAsync: this.#isAsync, skipsPauses }
-    const { result, error, pauses } = await this.#run(call)
+  async #call(method: PythonCall['method'], args: object): Promise<unknown> {
+    const call = { client: this.#options, method, args, isAsync: this.#isAsync }
+    const { result, error, pauses } = await runPythonCall(this.#python, call)
     this.pauses = pauses.map((seconds) => seconds * 1000)
     if (error !== undefined) throw errorOf(error)
     return result

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Scope } from '../../../server/test/support/scope.ts'
 import { findTool, type Tool } from '../../../server/test/support/tool.ts'
 
 export const pythonFolder = fileURLToPath(new URL('../../../clients/python/', import.meta.url))
@@ -38,8 +38,6 @@ export interface PythonCall {
   readonly method: 'get_or_create' | 'update' | 'rotate' | 'introspect'
   readonly args: object
   readonly isAsync: boolean
-  /** Pauses between attempts only advance the clock. */
-  readonly skipsPauses?: boolean
 }
 
 export interface PythonError {
@@ -61,24 +59,35 @@ export interface PythonOutcome {
   readonly pauses: readonly number[]
 }
 
-export type RunPythonCall = (call: PythonCall) => Promise<PythonOutcome>
+let adapter: ReturnType<typeof startAdapter> | undefined
+after(() => adapter?.stop())
 
-/** Starts `tests/adapter.py` on the sources of the Python client. It runs one call after the other. */
-export function startPythonAdapter(t: Scope, command: string): RunPythonCall {
+/**
+ * Runs a call with `tests/adapter.py` on the sources of the Python client. Pauses between attempts only advance the clock. The
+ * process ends with the test file.
+ */
+export function runPythonCall(python: string, call: PythonCall): Promise<PythonOutcome> {
+  adapter ??= startAdapter(python)
+  return adapter.run(call)
+}
+
+function startAdapter(command: string) {
   const child = spawn(command, [join(pythonFolder, 'tests/adapter.py')], {
     env: { ...pythonEnvironment, PYTHONPATH: join(pythonFolder, 'src') },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const outcomes = createInterface(child.stdout)[Symbol.asyncIterator]()
   const closed = once(child, 'close')
-  t.after(async () => {
-    child.stdin.end()
-    await closed
-  })
-  return async (call) => {
-    child.stdin.write(`${JSON.stringify(call)}\n`)
-    const { value, done } = await outcomes.next()
-    assert.ok(done !== true, 'tests/adapter.py ended')
-    return JSON.parse(value) as PythonOutcome
+  return {
+    async run(call: PythonCall): Promise<PythonOutcome> {
+      child.stdin.write(`${JSON.stringify(call)}\n`)
+      const outcome = await outcomes.next()
+      assert.ok(outcome.done !== true, 'tests/adapter.py ended')
+      return JSON.parse(outcome.value) as PythonOutcome
+    },
+    async stop(): Promise<void> {
+      child.stdin.end()
+      await closed
+    },
   }
 }

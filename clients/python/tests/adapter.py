@@ -1,7 +1,7 @@
 """Runs calls of the client for tests in another language. Reads one JSON call per line and writes one JSON outcome per line.
 
-A call has the members `client` (options of the client), `method`, `args`, `isAsync`, and `skipsPauses`, with which pauses
-between attempts only advance the clock. The outcome has `result` or `error`, and `pauses`.
+A call has the members `client` (options of the client), `method`, `args` and `isAsync`. The outcome has `result` or `error`,
+and `pauses`, the pauses between attempts in seconds. They only advance the clock of the client.
 """
 
 import asyncio
@@ -33,12 +33,11 @@ clients = {}
 
 
 def client_of(call):
-    key = json.dumps([call["client"], call["isAsync"], call.get("skipsPauses")])
+    key = json.dumps([call["client"], call["isAsync"]])
     if key not in clients:
         client = (AsyncUserGroupClient if call["isAsync"] else UserGroupClient)(**call["client"])
         clock = SkippingClock()
-        if call.get("skipsPauses"):
-            client._connection.clock = client._connection.transport._clock = clock
+        client._connection.clock = client._connection.transport._clock = clock
         clients[key] = client, clock
     return clients[key]
 

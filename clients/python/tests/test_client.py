@@ -142,6 +142,20 @@ class Deadline(unittest.TestCase):
         self.assertTrue(4 <= first < 4.5 and 8 <= second < 8.5, ends)
 
 
+class Pauses(unittest.TestCase):
+    def test_before_the_next_attempt(self) -> None:
+        attempts: list[float] = []
+
+        def refuse(connection: socket.socket) -> None:
+            with connection:
+                attempts.append(time.monotonic())
+
+        with server(refuse) as origin, self.assertRaises(TransportError):
+            UserGroupClient(origin, API_TOKEN, max_tries=2).get_or_create("a")
+        first, second = attempts
+        self.assertGreaterEqual(second - first, 0.04)
+
+
 class Cancellation(unittest.IsolatedAsyncioTestCase):
     async def test_closes_the_connection_and_is_not_retried(self) -> None:
         received = asyncio.Event()
