@@ -94,7 +94,7 @@ describe('another origin', () => {
     if (opened === undefined) return
     const { page } = opened
     const token = await tokenOf(example, 'customer-north')
-    for (const path of ['/dashboard-token', '/rotation']) {
+    for (const path of ['/dashboard-token', '/rotate', '/suspend', '/change-region']) {
       // A request that needs no preflight. It gets no response and has no effect.
       const sent = page.evaluate(
         (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"customer":"customer-north"}' }),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import Database from 'better-sqlite3'
 import type { Browser, Page } from 'playwright-core'
+import { assertAccessible, assertFits } from '../../../console/test/support/console.ts'
+import type { Message, ViewMessage } from '../renderer/updates.js'
 import { customers } from '../host/customers.js'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { dashboardIn, openDashboard, startExample, switchTo, watch, type RunningExample } from './support.ts'
@@ -45,15 +48,10 @@ describe('example dashboard', () => {
     for (const customer of customers.slice(0, 3)) {
       await switchTo(page, customer.name)
       await dashboard.is('shown')
-      const rows = await dashboard.rows.evaluateAll((elements) =>
-        elements.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent)),
-      )
+      const rows = await rowsOf(page)
       const expected = productsOf(customer)
       assert.ok(expected.length > 0)
-      assert.deepEqual(
-        rows.map((row) => row.slice(0, 4)),
-        expected,
-      )
+      assert.deepEqual(rows, expected)
       assert.deepEqual(await chartOf(page), monthsOf(customer))
       assert.ok(await isDrawn(page))
       seen.add(JSON.stringify(rows))
@@ -67,7 +65,7 @@ describe('example dashboard', () => {
     if (opened === undefined) return
     const dashboard = await openDashboard(opened.page, example, 'Customer East')
     await dashboard.is('empty')
-    await dashboard.frame.getByText('No sales yet').waitFor()
+    await dashboard.frame.getByText('No sales').waitFor()
     assert.equal(await dashboard.rows.count(), 0)
   })
 
@@ -77,10 +75,11 @@ describe('example dashboard', () => {
     const { page, complaints } = opened
     const dashboard = await openDashboard(page, example, 'Customer West')
     const handedOver = tokenHandedOver(page)
-    await page.getByRole('button', { name: 'Rotate token' }).click()
+    const before = await dashboard.token.innerText()
+    await change(page, 'Rotate token')
     await page.getByText('Token rotated.').waitFor()
-    await handedOver
-    await dashboard.is('shown')
+    assert.equal(await dashboard.token.getByText(fingerprintOf(await handedOver)).isVisible(), true)
+    assert.notEqual(await dashboard.token.innerText(), before)
     assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
     assert.ok((await dashboard.rows.count()) > 0)
     assert.deepEqual(complaints, [])
@@ -92,8 +91,8 @@ describe('example dashboard', () => {
     const { page } = opened
     const dashboard = await openDashboard(page, example, 'Customer West')
     await page.route('**/dashboard-token', (route) => route.abort())
-    const rotation = page.waitForResponse((response) => response.url().endsWith('/rotation'))
-    await page.getByRole('button', { name: 'Rotate token' }).click()
+    const rotation = page.waitForResponse((response) => response.url().endsWith('/rotate'))
+    await change(page, 'Rotate token')
     await rotation
     const start = performance.now()
     await dashboard.is('refused')
@@ -120,11 +119,10 @@ describe('example dashboard', () => {
     })
     const handedOver = tokenHandedOver(page)
     const followed = page.waitForRequest((request) => request.url().endsWith('/view'))
-    await example.ugs(
-      ...['user-group', 'rotate', 'customer-west', '--environment', 'Customer', '--grace', '10m'],
-    )
+    await change(page, 'Rotate with grace period')
     const token = await handedOver
     assert.equal((await (await followed).allHeaders()).authorization, `Bearer ${token}`)
+    await dashboard.token.getByText(fingerprintOf(token)).waitFor()
     const states = await dashboard.frame
       .locator('body')
       .evaluate(() => (window as unknown as { states: unknown[] }).states)
@@ -139,20 +137,176 @@ describe('example dashboard', () => {
     if (opened === undefined) return
     const { page, requests } = opened
     const dashboard = await openDashboard(page, example)
-    for (const [command, state] of [
-      ['suspend', 'refused'],
-      ['resume', 'shown'],
+    for (const [button, state] of [
+      ['Suspend', 'refused'],
+      ['Resume', 'shown'],
     ] as const) {
-      await example.ugs('user-group', command, 'customer-north', '--environment', 'Customer')
+      const done = page.waitForResponse((response) => response.url().endsWith(`/${button.toLowerCase()}`))
+      await change(page, button)
+      await done
       const start = performance.now()
       await dashboard.is(state)
       const took = performance.now() - start
-      assert.ok(took < maxDelayMs, `${command} took ${took} ms`)
+      assert.ok(took < maxDelayMs, `${button} took ${took} ms`)
       if (state === 'refused') await assertNothingIsShown(page)
     }
     // One stream for everything.
     assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
   })
+
+  it('shows a changed property at once, in the same stream', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, requests, complaints } = opened
+    const dashboard = await openDashboard(page, example)
+    const seen = new Set<string>()
+    for (const region of ['Inland', 'Islands', 'Coast']) {
+      await change(page, 'Change region')
+      await dashboard.frame.getByText(`Region ${region} ·`).waitFor()
+      await page.locator('#facts').getByText(region, { exact: true }).waitFor()
+      seen.add(JSON.stringify(await dashboard.rows.allInnerTexts()))
+    }
+    assert.equal(seen.size, 3)
+    assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('filters by date', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, complaints } = opened
+    const dashboard = await openDashboard(page, example)
+    const north = customers[0] ?? assert.fail()
+    const all = await chartOf(page)
+    await dashboard.frame.getByLabel('From').fill('2025-03-10')
+    await dashboard.frame.getByLabel('To').fill('2025-04-20')
+    await dashboard.frame.getByText('Best month').waitFor()
+    await waitForRows(page, productsOf(north, `AND day BETWEEN '2025-03-10' AND '2025-04-20'`))
+    assert.deepEqual(await chartOf(page), monthsOf(north, `AND day BETWEEN '2025-03-10' AND '2025-04-20'`))
+
+    await dashboard.frame.getByLabel('From').fill('2025-04-21')
+    await dashboard.is('empty')
+    // Out of range: ignored, as a year that is being typed.
+    await dashboard.frame.getByLabel('To').fill('0202-04-20')
+    await dashboard.frame.getByLabel('From').fill('')
+    await waitForRows(page, productsOf(north, `AND day <= '2025-04-20'`))
+    await dashboard.frame.getByLabel('To').fill('')
+    await waitForRows(page, productsOf(north))
+    assert.deepEqual(await chartOf(page), all)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('drills down to the months of a product and back, with the keyboard', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page, complaints } = opened
+    const dashboard = await openDashboard(page, example)
+    const north = customers[0] ?? assert.fail()
+    await dashboard.frame.getByLabel('From').fill('2025-11-01')
+    await waitForRows(page, productsOf(north, `AND day >= '2025-11-01'`))
+    await dashboard.frame.getByRole('button', { name: 'Sensors' }).press('Enter')
+    await dashboard.frame.getByText('Revenue of Sensors by month, 2025').waitFor()
+    const condition = `AND day >= '2025-11-01' AND product = 'Sensors'`
+    const months = monthsOf(north, condition).Hardware ?? []
+    assert.equal(months.length, 2)
+    assert.deepEqual(await chartOf(page), { Hardware: months })
+    const money = moneyOf(north)
+    assert.deepEqual(
+      (await rowsOf(page)).map(([name, line, , revenue]) => [name, line, revenue]),
+      ['November', 'December'].map((name, i) => [name, 'Hardware', money.format(months[i] ?? 0)]),
+    )
+    // A filter cannot show more than the properties allow.
+    await example.ugs(
+      ...['user-group', 'update', 'customer-north', '--environment', 'Customer', '--properties'],
+      JSON.stringify({ ...north.properties, product_lines: ['Software'] }),
+    )
+    await dashboard.is('empty')
+    await change(page, 'Resume')
+    await dashboard.is('shown')
+
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await waitForRows(page, productsOf(north, `AND day >= '2025-11-01'`))
+    assert.equal(await dashboard.frame.locator('#table').evaluate(isFocused), true)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('binds filters: none is interpreted as SQL, replaces a variable of the user group or must exist', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const handedOver = tokenHandedOver(opened.page)
+    await openDashboard(opened.page, example)
+    const token = await handedOver
+    for (const [filter, expected] of [
+      [{ product: `' OR 1=1 --` }, []],
+      [
+        { __proto__: 'x', customer_id: 'customer-west', 'user_group.provided_id': 'customer-west' },
+        undefined,
+      ],
+      [{ from: `2025-01-01' OR 1=1 --` }, 'filter.from'],
+      [{ from: '2025-02-30' }, 'filter.from'],
+    ] as const) {
+      const message = await firstMessage(example, token, filter)
+      if (typeof expected === 'string') {
+        assert.equal(message.type, 'failed')
+        assert.match(message.message ?? '', new RegExp(expected))
+        assert.doesNotMatch(message.message ?? '', /OR 1=1|02-30/)
+      } else {
+        const whole = await firstMessage(example, token, {})
+        assert.deepEqual(message.view?.byProduct, expected ?? whole.view?.byProduct)
+      }
+    }
+  })
+
+  it('sends statements only in development, with values apart from the SQL', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const { page } = opened
+    const handedOver = tokenHandedOver(page)
+    const dashboard = await openDashboard(page, example)
+    const { view } = await firstMessage(example, await handedOver, {})
+    assert.equal(view && 'statements' in view, false)
+    assert.equal(await dashboard.frame.locator('summary').isVisible(), false)
+
+    const developed = await startExample(t, { SHOW_STATEMENTS: '1' })
+    const development = await openDashboard(page, developed)
+    await development.frame.getByLabel('From').fill('2025-03-10')
+    await development.frame.locator('summary').click()
+    const statement = development.frame.locator('pre', { hasText: 'date(?)' }).first()
+    assert.match(
+      await statement.innerText(),
+      /customer_id = \?[^]*bound: \["customer-north",[^]*"2025-03-10"\]/,
+    )
+    assert.doesNotMatch(await statement.innerText(), /filter\.|'/)
+  })
+
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`is accessible and fits ${width} px, ${colorScheme}`, async (t) => {
+        const opened = await openPage(t)
+        if (opened === undefined) return
+        const { page } = opened
+        await page.setViewportSize({ width, height: 850 })
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        const dashboard = await openDashboard(page, example)
+        const assertUsable = async () => {
+          for (const frame of page.frames()) {
+            await assertFits(frame)
+            await assertAccessible(frame)
+          }
+        }
+        await assertUsable()
+        await dashboard.frame.getByRole('button', { name: 'Sensors' }).click()
+        await dashboard.frame.getByText('Revenue of Sensors').waitFor()
+        await assertUsable()
+        await change(page, 'Suspend')
+        await dashboard.is('refused')
+        await assertUsable()
+        await change(page, 'Resume')
+        await dashboard.is('shown')
+      })
+    }
+  }
 
   it('ends its stream while the tab is hidden, and checks the token before it shows anything again', async (t) => {
     const opened = await openPage(t)
@@ -306,10 +460,11 @@ describe('example dashboard', () => {
     await page.keyboard.press('ArrowRight')
     assert.equal(await page.getByLabel('Customer South').isChecked(), true)
     await dashboard.frame.getByRole('heading', { name: 'Sales of Customer South' }).waitFor()
-    await page.keyboard.press('Tab')
-    assert.equal(await page.getByRole('button', { name: 'Rotate token' }).evaluate(isFocused), true)
-    await page.keyboard.press('Tab')
-    assert.equal(await page.getByRole('button', { name: 'Reload the dashboard' }).evaluate(isFocused), true)
+    const buttons = ['Rotate token', 'Rotate with grace period', 'Suspend', 'Resume', 'Change region']
+    for (const name of buttons) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.getByRole('button', { name, exact: true }).evaluate(isFocused), true)
+    }
     await page.keyboard.press('Tab')
     await dashboard.frame.locator('#refresh:focus').waitFor()
   })
@@ -332,13 +487,12 @@ describe('example dashboard', () => {
   }
 
   /** The expected rows of the table, from the seeded database. */
-  function productsOf(customer: (typeof customers)[number]) {
-    const { currency } = customer.properties
-    const money = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
+  function productsOf(customer: (typeof customers)[number], condition = '') {
+    const money = moneyOf(customer)
     return select(
       customer,
       'product, product_line',
-      'GROUP BY product, product_line ORDER BY revenue DESC',
+      `${condition} GROUP BY product, product_line ORDER BY revenue DESC`,
     ).map(({ product, product_line, orders, revenue }) => [
       product,
       product_line,
@@ -348,12 +502,16 @@ describe('example dashboard', () => {
   }
 
   /** The expected amounts of the chart by product line, from the seeded database. */
-  function monthsOf(customer: (typeof customers)[number]) {
-    const rows = select(customer, 'month, product_line', 'GROUP BY month, product_line ORDER BY month')
+  function monthsOf(customer: (typeof customers)[number], condition = ''): Record<string, number[]> {
+    const rows = select(
+      customer,
+      'substr(day, 1, 7) AS month, product_line',
+      `${condition} GROUP BY month, product_line ORDER BY month`,
+    )
     return Object.fromEntries(
       customer.properties.product_lines.map((line) => [
         line,
-        rows.filter(({ product_line }) => product_line === line).map(({ revenue }) => revenue),
+        rows.filter(({ product_line }) => product_line === line).map(({ revenue }) => Number(revenue)),
       ]),
     )
   }
@@ -369,6 +527,61 @@ describe('Ctrl-C', () => {
     assert.throws(() => new Database(join(example.folder, 'warehouse-eu.db'), { fileMustExist: true }))
   })
 })
+
+/** Makes a change with the button of this name. */
+async function change(page: Page, button: string): Promise<void> {
+  await page.getByRole('button', { name: button, exact: true }).click()
+}
+
+/** The texts of the table, without the shares. */
+async function rowsOf(page: Page): Promise<string[][]> {
+  return dashboardIn(page).rows.evaluateAll((rows) =>
+    rows.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent).slice(0, 4)),
+  )
+}
+
+/** Resolves once the table has these rows. */
+async function waitForRows(page: Page, expected: unknown[][]): Promise<void> {
+  const { frame, rows } = dashboardIn(page)
+  const last = expected.at(-1)?.[3]
+  await frame
+    .locator('#rows tr', { hasText: String(last) })
+    .last()
+    .waitFor()
+  assert.ok((await rows.count()) > 0)
+  assert.deepEqual(await rowsOf(page), expected)
+}
+
+/** Requests a view as the dashboard's page does, and returns its first message. */
+async function firstMessage(
+  { rendererOrigin }: RunningExample,
+  token: string,
+  filter: Record<string, string>,
+): Promise<Partial<ViewMessage> & { type: Message['type']; message?: string }> {
+  const url = `${rendererOrigin}/view?${new URLSearchParams(filter)}`
+  const aborting = new AbortController()
+  const { body } = await fetch(url, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: aborting.signal,
+  })
+  let text = ''
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk).toString('utf8')
+    const data = /^data: (.*)\n\n/m.exec(text)?.[1]
+    if (data === undefined) continue
+    aborting.abort()
+    return JSON.parse(data) as ViewMessage
+  }
+  return assert.fail('the stream ended')
+}
+
+function moneyOf({ properties: { currency } }: (typeof customers)[number]) {
+  return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
+}
+
+function fingerprintOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, 8)
+}
 
 /** Data of the page's chart. */
 async function chartOf(page: Page): Promise<Record<string, number[]>> {

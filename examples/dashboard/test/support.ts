@@ -23,11 +23,11 @@ export interface RunningExample {
 }
 
 /** Starts the example as users do, in its own temporary folder. */
-export async function startExample(t: Scope): Promise<RunningExample> {
+export async function startExample(t: Scope, settings: Record<string, string> = {}): Promise<RunningExample> {
   const temporary = mkdtempSync(join(tmpdir(), 'ugs-test-'))
   t.after(() => rmSync(temporary, { recursive: true, force: true }))
   const child = spawn(process.execPath, [fileURLToPath(new URL('../start.js', import.meta.url))], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -82,9 +82,10 @@ export function dashboardIn(page: Page) {
   return {
     frame,
     title: frame.locator('#title'),
-    rows: frame.locator('#products tr'),
+    rows: frame.locator('#rows tr'),
     canvas: frame.locator('canvas'),
     notice: frame.locator('.notice'),
+    token: frame.locator('#token'),
     refresh: frame.locator('#refresh'),
     /** Resolves once the dashboard is in this state. */
     is: (state: 'waiting' | 'shown' | 'empty' | 'refused' | 'failed') =>
