@@ -8,6 +8,7 @@ import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
 import { citus } from './cases/citus.js'
+import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
@@ -53,6 +54,8 @@ const cases = {
   checkpoints,
   'access-log': accessLog,
   'leased-cache': leasedCache,
+  events,
+  outbox,
   traces,
   bulk,
   metrics,
@@ -64,6 +67,8 @@ const cases = {
   'postgres-metrics': postgresMetrics,
   'postgres-metrics-check': postgresMetricsCheck,
   'postgres-overload': postgresOverload,
+  'postgres-events': postgresEvents,
+  'postgres-outbox': postgresOutbox,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,
   'postgres-workers': postgresWorkers,

@@ -84,15 +84,13 @@ function startServer(mariadbd: string): NonNullable<typeof server> {
   const data = join(folder, 'data')
   const socketPath = join(folder, 'socket')
   const { username } = userInfo()
-  const install = ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal']
-  const { status, stderr } = spawnSync('mariadb-install-db', [...install, `--user=${username}`], {
-    encoding: 'utf8',
-  })
+  // Two servers that start at once would delete each other's temporary tables in a shared folder.
+  const common = ['--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, `--user=${username}`]
+  const install = [...common, '--auth-root-authentication-method=normal']
+  const { status, stderr } = spawnSync('mariadb-install-db', install, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`mariadb-install-db failed: ${stderr}`)
-  const options = ['--no-defaults', `--datadir=${data}`, `--socket=${socketPath}`, `--user=${username}`]
-  const child = spawn(mariadbd, [...options, '--skip-networking', '--innodb-flush-log-at-trx-commit=0'], {
-    stdio: 'ignore',
-  })
+  const options = [`--socket=${socketPath}`, '--skip-networking', '--innodb-flush-log-at-trx-commit=0']
+  const child = spawn(mariadbd, [...common, ...options], { stdio: 'ignore' })
   return {
     socketPath,
     stop: async () => {

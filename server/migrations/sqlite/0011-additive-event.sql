@@ -19,11 +19,13 @@ CREATE TABLE event_log (
 INSERT INTO event_log (store_id) VALUES (lower(hex(randomblob(4))));
 
 -- A trigger, so that changes by a running process of the previous release are events too. The service adds the hash of the only token
--- that is concerned.
+-- that is concerned. For IN, SQLite would build an index at each insertion.
 CREATE TRIGGER audit_event_insert_event AFTER INSERT ON audit_event
-WHEN new.action IN ('user_group.created', 'user_group.updated', 'user_group.token_rotated', 'user_group.grace_period_ended',
-                    'user_group.suspended', 'user_group.resumed', 'user_group.deleted', 'user_group.restored',
-                    'schema.created', 'schema.deleted', 'data_source.created', 'data_source.deleted', 'api_token.revoked')
+WHEN new.action = 'user_group.created' OR new.action = 'user_group.updated' OR new.action = 'user_group.token_rotated'
+  OR new.action = 'user_group.grace_period_ended' OR new.action = 'user_group.suspended' OR new.action = 'user_group.resumed'
+  OR new.action = 'user_group.deleted' OR new.action = 'user_group.restored' OR new.action = 'schema.created'
+  OR new.action = 'schema.deleted' OR new.action = 'data_source.created' OR new.action = 'data_source.deleted'
+  OR new.action = 'api_token.revoked'
 BEGIN
   INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
   VALUES (new.workspace_id, new.environment, new.event_id, new.action, new.team_id, new.provided_id,

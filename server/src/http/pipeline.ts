@@ -3,6 +3,7 @@ import type { Clock } from '../domain/util/clock.ts'
 import { createRequestIds, RequestContext } from './request-context.ts'
 import { closeIdleConnections } from './server/idle-connection-timeout.ts'
 import { LoadShedder } from './server/load-shedder.ts'
+import { handleInTurn } from './server/pipelining.ts'
 import { ProtocolErrors } from './server/protocol-errors.ts'
 import type { RequestObserver, RequestTracer } from './server/request-observer.ts'
 import { RequestTimeout } from './server/request-timeout.ts'
@@ -39,6 +40,7 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
     protocolErrors,
     refuseUpgrades,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
+    handleInTurn,
     tracker,
     closeWhileDraining(isDraining),
     validateRequests,

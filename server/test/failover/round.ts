@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './caller.ts'
+import { EventFeed } from './event-feeds.ts'
 import { Ledger, type RecordedRequest, type Outcome } from './ledger.ts'
 import { Load } from './load.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -37,11 +38,12 @@ export interface Result {
 /** Kills and restores the database under load, and compares it with the acknowledged requests. */
 export async function runRound(services: Services, round: Round): Promise<Result> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
+  const feeds = await EventFeed.openAll(services)
   const load = new Load(caller, round.prefix)
   const outage = await load
     .during(() => takeAway(services, round, caller.ledger))
     .finally(() => assertLive(services))
-  const violations = await verify(caller, outage.server.queryOf(database), round.prefix)
+  const violations = await verify(caller, outage.server.queryOf(database), round.prefix, feeds)
   const { line, slowestMs, counts } = figures(caller, outage)
   console.log(`${round.name}: ${line}`)
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)

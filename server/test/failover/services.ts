@@ -11,6 +11,8 @@ export interface Services {
   readonly running: readonly RunningService[]
   readonly origins: readonly string[]
   readonly apiToken: string
+  /** Reads all events. */
+  readonly adminToken: string
 }
 
 export const database = 'ugs'
@@ -57,8 +59,10 @@ export async function startServicesOn(
     return service
   }
   const running = await Promise.all(databaseUrls.map(start))
-  const apiToken = await createApiToken(running[0] as RunningService, 'Testing')
-  return { running, origins: running.map(({ origin }) => origin), apiToken }
+  const first = running[0] as RunningService
+  const apiToken = await createApiToken(first, 'Testing')
+  const adminToken = await createApiToken(first, 'Testing', '--scopes', 'admin')
+  return { running, origins: running.map(({ origin }) => origin), apiToken, adminToken }
 }
 
 /** Resolves when `/readyz` of every service returns the status. `/healthz` must always return 200. */

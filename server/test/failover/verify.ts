@@ -1,5 +1,6 @@
 import { checkUserGroup, hashOf, type Kept, type KeptToken } from './check.ts'
 import type { Caller } from './caller.ts'
+import { checkFeed, type EventFeed } from './event-feeds.ts'
 
 /** Number of user groups read at once. */
 const width = 32
@@ -8,14 +9,27 @@ const width = 32
 export type Query = (sql: string) => Promise<any[]>
 
 /**
- * Compares the ledger with the database, read by SQL, and with the responses of each service. No request may be in flight.
- * Returns the differences.
+ * Compares the ledger with the database, read by SQL, with the responses of each service, and with event feeds that were open during
+ * all requests. No request may be in flight. Returns the differences.
  */
-export async function verify(caller: Caller, query: Query, prefix: string): Promise<string[]> {
+export async function verify(
+  caller: Caller,
+  query: Query,
+  prefix: string,
+  feeds: readonly EventFeed[] = [],
+): Promise<string[]> {
+  const mark = async () => (await caller.create(0, `${prefix}mark-${caller.ledger.requests.length}`)).id
+  await Promise.all(feeds.map((feed) => feed.end(mark)))
   const kept = await readKept(query, prefix)
   const violations = await compareReads(caller, kept)
   for (const [id, requests] of caller.ledger.byId()) {
-    violations.push(...checkUserGroup(requests, kept.get(id)).map((title) => `${id}: ${title}`))
+    const group = kept.get(id)
+    violations.push(...checkUserGroup(requests, group).map((title) => `${id}: ${title}`))
+    if (group === undefined) continue
+    for (const feed of feeds) {
+      const expected = { changes: group.changes, rotations: group.superseded.length, resets: feed.resets }
+      violations.push(...[...checkFeed(feed.revisionsOf(id), expected)].map((title) => `${id}: ${title}`))
+    }
   }
   return [...caller.ledger.violations, ...violations]
 }

@@ -38,9 +38,9 @@ try {
   for (let round = 0; round < rounds; round++) {
     const result = await runKillRound(services, store, round)
     results.push(result)
-    const { victim, requests, changes, inDoubt, refused, violations, faults } = result
+    const { victim, requests, changes, inDoubt, refused, resets, violations, faults } = result
     console.log(
-      `round ${round + 1}: kill -9 of ${victim}; ${requests} requests, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
+      `round ${round + 1}: kill -9 of ${victim}; ${requests} requests, ${changes} changes acknowledged, ${inDoubt} in doubt, ${refused} × 503, ${resets} resets of event feeds; ${violations.length} lost or wrong, ${faults.length} faults of the files`,
     )
     for (const title of [...violations, ...faults].slice(0, 10)) console.log(`  ${title}`)
   }

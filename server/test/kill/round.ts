@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Caller } from '../failover/caller.ts'
+import { EventFeed } from '../failover/event-feeds.ts'
 import { Ledger, type RecordedRequest } from '../failover/ledger.ts'
 import { Load } from '../failover/load.ts'
 import { acknowledges } from '../failover/round.ts'
@@ -21,6 +22,8 @@ export interface KillResult {
   readonly refused: number
   /** Differences between responses and the store, for example lost changes. */
   readonly violations: readonly string[]
+  /** Number of times that a feed said that events may be missing. */
+  readonly resets: number
   /** Damage that the store's own checks find in its files. */
   readonly faults: readonly string[]
 }
@@ -41,6 +44,7 @@ export async function runKillRound(
   services.forget()
   const caller = new Caller(services.origins, services.apiToken, new Ledger(), services.whenBack)
   const { ledger } = caller
+  const feeds = await EventFeed.openAll(services)
   await new Load(caller, prefix).during(async () => {
     await acknowledges(ledger, 100 + randomInt(900))
     await killAndStart(services, store, victim)
@@ -55,9 +59,10 @@ export async function runKillRound(
     inDoubt: count(({ outcome }) => outcome === 'in doubt'),
     refused: count(({ outcome }) => outcome === 'undone'),
   }
-  const violations = await verify(caller, store.query, prefix)
+  const violations = await verify(caller, store.query, prefix, feeds)
   await caller.close()
-  return { victim, ...result, violations, faults: await store.findFaults() }
+  const resets = feeds.reduce((sum, feed) => sum + feed.resets, 0)
+  return { victim, ...result, resets, violations, faults: await store.findFaults() }
 }
 
 async function killAndStart(

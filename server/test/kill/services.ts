@@ -12,17 +12,20 @@ export interface Keeper {
 /** Services on one store. Each is restarted on its port after a kill. */
 export class KillableServices {
   readonly apiToken: string
+  /** Reads all events. */
+  readonly adminToken: string
   readonly origins: readonly string[]
   readonly #start: (service: number) => Promise<RunningService>
   readonly #running: RunningService[]
   #back: (Promise<void> | undefined)[] = []
 
   private constructor(
-    apiToken: string,
+    [apiToken, adminToken]: readonly [string, string],
     running: RunningService[],
     start: (service: number) => Promise<RunningService>,
   ) {
     this.apiToken = apiToken
+    this.adminToken = adminToken
     this.origins = running.map(({ origin }) => origin)
     this.#running = running
     this.#start = start
@@ -48,7 +51,10 @@ export class KillableServices {
       return started
     }
     const running = await Promise.all(ports.map((_, service) => start(service)))
-    return new KillableServices(await createApiToken(running[0] as RunningService, 'Testing'), running, start)
+    const first = running[0] as RunningService
+    const apiToken = await createApiToken(first, 'Testing')
+    const adminToken = await createApiToken(first, 'Testing', '--scopes', 'admin')
+    return new KillableServices([apiToken, adminToken], running, start)
   }
 
   get running(): readonly RunningService[] {

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, it, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { responsesTo, RawConnection, requestText } from '../support/raw-connection.ts'
@@ -203,13 +204,17 @@ describe('a client that disconnects', () => {
     const instance = await startService(t, { UGS_ACCESS_LOG: 'full' })
     const token = instance.tokens.Testing
     for (let i = 0; i < 20; i++) {
-      const connection = await RawConnection.open(instance.origin)
+      const connections = await Promise.all(
+        Array.from({ length: 12 }, () => RawConnection.open(instance.origin)),
+      )
       const body = JSON.stringify({ user_group_id: `left ${i}`, name: 'Name' })
-      connection.send(requestText({ token, body }).repeat(12))
-      // The first request was handled, and the others are in flight.
-      await connection.response()
-      connection.close()
+      for (const connection of connections) connection.send(requestText({ token, body }))
+      // One request was handled, and the others are in flight.
+      await connections[0]?.response()
+      for (const connection of connections) connection.close()
     }
+    // A service that stops accepts no more connections.
+    while ((instance.stderr().match(/"msg":"request"/g) ?? []).length < 20 * 12) await setTimeout(10)
     await instance.stop()
     await instance.logged('"msg":"stopped"')
     const ids = linesOf(instance).map(({ request_id }) => request_id)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it, test, type TestContext } from 'node:test'
 import { startCollector, type ReceivedSpan } from '../support/collector.ts'
 import { sendRequest } from '../support/http.ts'
-import { responsesTo, RawConnection, requestText } from '../support/raw-connection.ts'
+import { RawConnection, responsesTo, requestText } from '../support/raw-connection.ts'
 import { randomPartOf } from '../support/secrets.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
@@ -96,21 +96,24 @@ test("a store operation is a child of its request's span", async () => {
 
 test('a batch is a child of its first request and linked to the others', async () => {
   assertSuccess(await api.get({ user_group_id: 'batch', name: 'Name' }))
-  const traces = Array.from({ length: 8 }, () => newTrace())
+  const connections = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(service.origin)))
   const body = JSON.stringify({ user_group_id: 'batch' })
-  const connection = await RawConnection.open(service.origin)
-  connection.send(
-    traces
-      .map(({ header }) => requestText({ token: Testing, body, headers: [`traceparent: ${header}`] }))
-      .join(''),
-  )
-  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
-  connection.close()
-  for (const { traceId } of traces) await spanOfRequest(traceId)
-  const shared = await collector.until(
-    (span) =>
-      isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
-  )
+  let traces: ReturnType<typeof newTrace>[]
+  let shared: ReceivedSpan | undefined
+  do {
+    traces = connections.map(() => newTrace())
+    for (const [i, { header }] of traces.entries())
+      connections[i]?.send(requestText({ token: Testing, body, headers: [`traceparent: ${header}`] }))
+    for (const connection of connections) assertSuccess(await connection.response())
+    for (const { traceId } of traces) await spanOfRequest(traceId)
+    // A batch ends before the requests in it, and its span is sent no later than theirs.
+    shared = collector.spans.find(
+      (span) =>
+        isBatch(span) && traces.some(({ traceId }) => traceId === span.traceId) && span.links.length > 0,
+    )
+    // Requests that arrive at different times have a batch each.
+  } while (shared === undefined)
+  for (const connection of connections) connection.close()
   assert.ok(Number(shared.attributes['ugs.batch.size']) > shared.links.length)
   const requests = await Promise.all(traces.map(({ traceId }) => spanOfRequest(traceId)))
   for (const { spanId, traceId } of requests) {
@@ -128,21 +131,11 @@ test('a batch is a child of its first request and linked to the others', async (
 
 test('an unsampled request leaves no span, next to sampled ones', async () => {
   const traces = Array.from({ length: 12 }, (_, i) => newTrace(i % 2 === 0))
-  const connection = await RawConnection.open(service.origin)
-  const requestOf = ({ header }: { header: string }, i: number) =>
-    requestText({
-      token: Testing,
-      body: JSON.stringify({ user_group_id: `sampled ${i}`, name: 'Name' }),
-      headers: [`traceparent: ${header}`],
-    })
+  const send = async ({ header }: { header: string }, i: number) =>
+    assertSuccess(await api.get({ user_group_id: `sampled ${i}`, name: 'Name' }, { traceparent: header }))
   // First one after another, then all at once.
-  for (const [i, trace] of traces.entries()) {
-    connection.send(requestOf(trace, i))
-    assertSuccess(await connection.response())
-  }
-  connection.send(traces.map(requestOf).join(''))
-  for (const { traceId } of traces) assert.ok(assertSuccess(await connection.response()), traceId)
-  connection.close()
+  for (const [i, trace] of traces.entries()) await send(trace, i)
+  await Promise.all(traces.map(send))
   const last = newTrace()
   await sendRequest(service.origin, { path: '/healthz', headers: { traceparent: last.header } })
   await spanOfRequest(last.traceId)

@@ -65,6 +65,11 @@ export class RawConnection {
     return this
   }
 
+  /** Bytes that the service has not read, beyond what the sockets buffer. */
+  get unread(): number {
+    return this.#socket.writableLength
+  }
+
   /** Sends each piece in a separate packet. */
   async sendPieces(...pieces: readonly Buffer[]): Promise<void> {
     this.#socket.setNoDelay()

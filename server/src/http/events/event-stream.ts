@@ -20,7 +20,7 @@ export function streamEvents(
   context: RequestContext,
   { headers, clock, isStillValid }: StreamOptions,
 ): void {
-  const { raw, response } = context
+  const { response } = context
   const startedAt = clock.monotonic()
   context.streamedAt = performance.now()
   // Proxies such as nginx would collect the stream in a buffer.
@@ -60,12 +60,7 @@ export function streamEvents(
     response.end()
   }
   response.on('drain', subscription.resume)
-  // Node.js does not close a response that waits for an earlier one of its connection.
-  raw.socket.once('close', subscription.end)
-  response.once('close', () => {
-    raw.socket.off('close', subscription.end)
-    subscription.end()
-  })
+  response.once('close', subscription.end)
 }
 
 function messageOf(position: EventPosition, type: string, data: string): string {

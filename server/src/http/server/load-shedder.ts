@@ -78,11 +78,8 @@ export class LoadShedder implements Stage {
       next(context)
       return
     }
-    // A response without a socket waits for earlier ones on its connection, and Node.js reads no more of that connection.
-    const isBehind = context.response.socket === null
-    const maxQueue = isBehind ? maxWaiting : this.#maxWaiting
-    if (this.#queue.length < maxQueue && !this.#shared.isExhausted) this.#queue.push({ context, next })
-    else if (isBehind) return sendRefusal(context, overloaded())
+    if (this.#queue.length < this.#maxWaiting && !this.#shared.isExhausted)
+      this.#queue.push({ context, next })
     else this.#refused.push(context)
     if (this.#isDrainScheduled) return
     this.#isDrainScheduled = true

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import type { Operation } from '../operations.ts'
@@ -11,8 +10,6 @@ import type { Next, Stage } from './stage.ts'
 export class RequestTracker implements Stage {
   readonly #observers: readonly RequestObserver[]
   readonly #arrivals = new ArrivalEstimator()
-  /** Per connection: the requests whose responses wait for earlier ones. */
-  readonly #waiting = new WeakMap<Socket, Set<() => void>>()
 
   constructor(observers: readonly RequestObserver[]) {
     this.#observers = observers
@@ -23,17 +20,13 @@ export class RequestTracker implements Stage {
     const { socket } = raw
     const arrivedAt = this.#arrivals.arrivalOn(socket)
     for (const observer of this.#observers) observer.begin?.()
-    const waiting = response.socket === null ? this.#waitingOn(socket) : undefined
-    const end = () => {
-      if (waiting?.delete(end)) response.off('close', end)
+    // Fastify's `onResponse` hook does not run if the connection breaks.
+    response.once('close', () => {
       this.#arrivals.markResponse(socket)
       const record = new RequestRecord(context, arrivedAt)
       context.trace?.end(record)
       this.#report(record)
-    }
-    waiting?.add(end)
-    // Fastify's `onResponse` hook does not run if the connection breaks.
-    response.once('close', end)
+    })
     next(context)
   }
 
@@ -47,16 +40,6 @@ export class RequestTracker implements Stage {
 
   #report(request: CompletedRequest): void {
     for (const observer of this.#observers) observer.end(request)
-  }
-
-  /** Node.js emits `close` on a waiting response only when its turn comes, even if the connection has closed. */
-  #waitingOn(socket: Socket): Set<() => void> {
-    const known = this.#waiting.get(socket)
-    if (known !== undefined) return known
-    const waiting = new Set<() => void>()
-    this.#waiting.set(socket, waiting)
-    socket.once('close', () => waiting.forEach((end) => end()))
-    return waiting
   }
 }
 

@@ -131,29 +131,28 @@ test('an expired API token ends its stream', async (t) => {
   assert.ok(stream.response.complete)
 })
 
-test('requests before and after a stream on one connection get their responses in order, and its end frees all places', async (t) => {
-  const { service, admin } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '2' })
+test('requests behind a stream on one connection wait for its end, and are dropped with the connection', async (t) => {
+  const { service, admin } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '1' })
   const { origin, tokens } = service
-  const get = requestText({ path: '/healthz', token: admin })
-  const events = requestText({ path: '/events', token: admin })
-  const isFull = async () =>
-    (await sendRequest(origin, { path: '/events?wait=1', token: admin })).status === 503
-  for (let round = 0; round < 2; round++) {
-    const occupy = async (): Promise<RawConnection> => {
-      const connection = await RawConnection.open(origin)
-      connection.send(get + events + events + get)
-      assert.equal((await connection.response()).status, 200)
-      await sleep(100)
-      if (await isFull()) return connection
-      // The question itself took a place.
-      connection.close()
-      return occupy()
-    }
-    const connection = await occupy()
-    await userApi(origin, tokens.Testing).get({ user_group_id: `a${round}`, name: 'A' })
-    connection.close()
-    while (await isFull());
-  }
+  const create = requestText({
+    token: tokens.Testing,
+    body: `{"user_group_id":"behind","name":"A"}${' '.repeat(8000)}`,
+  })
+  const connection = await RawConnection.open(origin)
+  connection.send(
+    requestText({ path: '/healthz', token: admin }) + requestText({ path: '/events', token: admin }),
+  )
+  assert.equal((await connection.response()).status, 200)
+  connection.send(create.repeat(2000))
+  // The stream has the only place until the service notices that the client has left.
+  const placeOf = () => sendRequest(origin, { path: '/events?wait=1', token: admin })
+  while ((await placeOf()).status !== 503);
+  // Time enough to read everything. The service reads nothing, so that waiting requests take no memory.
+  await sleep(1000)
+  assert.ok(connection.unread > 0)
+  connection.close()
+  while ((await placeOf()).status === 503);
+  assertFault(await userApi(origin, tokens.Testing).put({ user_group_id: 'behind' }), 'user_group_not_found')
 })
 
 test('clients that read nothing disturb nobody and are disconnected, also after the end of their API token', async (t) => {

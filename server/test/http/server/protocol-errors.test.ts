@@ -115,10 +115,21 @@ test('an incomplete body calls no operation', async () => {
 })
 
 test('pipelined requests get complete responses in order', async () => {
-  const ids = Array.from({ length: 12 }, (_, i) => `pipelined-${i}`)
   const connection = await RawConnection.open(service.origin)
-  connection.send(ids.map((id) => requestOf(id)).join(''))
-  for (const id of ids) assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
+  for (const count of [12, 2, 1, 12]) {
+    const ids = Array.from({ length: count }, (_, i) => `pipelined-${i}`)
+    connection.send(ids.map((id) => requestOf(id)).join(''))
+    for (const id of ids) assert.equal(assertSuccess(await connection.response()).user_group.provided_id, id)
+  }
+  connection.close()
+})
+
+test('the service reads on after pipelined requests that it refuses at once', async () => {
+  const connection = await RawConnection.open(service.origin)
+  for (const count of [2, 1, 3, 1]) {
+    connection.send(requestText({ method: 'PATCH', body: ' '.repeat(2000) }).repeat(count))
+    for (let i = 0; i < count; i++) assertFault(await connection.response(), 'method_not_allowed')
+  }
   connection.close()
 })
 
