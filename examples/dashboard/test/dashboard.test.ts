@@ -1,43 +1,29 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
+import { checkTemplate } from '@user-group-service/renderer'
 import Database from 'better-sqlite3'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { assertAccessible, assertFits } from '../../../console/test/support/console.ts'
-import type { Message, ViewMessage } from '../renderer/updates.js'
 import { customers } from '../host/customers.js'
-import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
-import { dashboardIn, openDashboard, startExample, switchTo, watch, type RunningExample } from './support.ts'
-
-const stopped = 'Its token is no longer valid.'
-
-/** Far below the time of a poll, and enough for a slow machine. */
-const maxDelayMs = 3000
+import { filters, queries } from '../renderer/queries.js'
+import type { Message, ViewMessage } from '../renderer/updates.js'
+import {
+  assertNothingIsShown,
+  change,
+  chartOf,
+  dashboardIn,
+  isFocused,
+  openDashboard,
+  startExample,
+  switchTo,
+  tokenHandedOver,
+  useExample,
+  type RunningExample,
+} from './support.ts'
 
 describe('example dashboard', () => {
-  const cleanups: (() => void | Promise<void>)[] = []
-  let example: RunningExample
-  let browser: Browser | undefined
-
-  before(async () => {
-    example = await startExample({ after: (done) => cleanups.unshift(done) })
-  })
-  after(async () => {
-    await browser?.close()
-    for (const done of cleanups) await done()
-  })
-
-  /** A page in a separate browser profile. Undefined if the test is skipped. */
-  async function openPage(t: TestContext) {
-    const executablePath = findChromium(t)
-    if (executablePath === undefined) return undefined
-    browser ??= await launchChromium(executablePath)
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
-    t.after(() => context.close())
-    const watched = watch(context)
-    return { page: await context.newPage(), context, ...watched }
-  }
+  const { openPage, example } = useExample()
 
   it('shows each user group only its own rows, from its own data source', async (t) => {
     const opened = await openPage(t)
@@ -67,108 +53,6 @@ describe('example dashboard', () => {
     await dashboard.is('empty')
     await dashboard.frame.getByText('No sales').waitFor()
     assert.equal(await dashboard.rows.count(), 0)
-  })
-
-  it('continues after a rotation with the new token, without an error', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page, complaints } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    const handedOver = tokenHandedOver(page)
-    const before = await dashboard.token.innerText()
-    await change(page, 'Rotate token')
-    await page.getByText('Token rotated.').waitFor()
-    assert.equal(await dashboard.token.getByText(fingerprintOf(await handedOver)).isVisible(), true)
-    assert.notEqual(await dashboard.token.innerText(), before)
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
-    assert.ok((await dashboard.rows.count()) > 0)
-    assert.deepEqual(complaints, [])
-  })
-
-  it('stops within a second of a rotation, and waits for a new token', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await page.route('**/dashboard-token', (route) => route.abort())
-    const rotation = page.waitForResponse((response) => response.url().endsWith('/rotate'))
-    await change(page, 'Rotate token')
-    await rotation
-    const start = performance.now()
-    await dashboard.is('refused')
-    const took = performance.now() - start
-    assert.ok(took < maxDelayMs, `it stopped after ${took} ms`)
-    t.diagnostic(`it stopped ${took.toFixed()} ms after the response`)
-    assert.ok((await dashboard.notice.innerText()).includes(stopped))
-    await assertNothingIsShown(page)
-
-    await page.unroute('**/dashboard-token')
-    await dashboard.is('shown')
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
-  })
-
-  it('gets the new token during a grace period, without an interruption', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await dashboard.frame.locator('body').evaluate((body) => {
-      const states: unknown[] = []
-      new MutationObserver(() => states.push(body.dataset.state)).observe(body, { attributes: true })
-      Object.assign(window, { states })
-    })
-    const handedOver = tokenHandedOver(page)
-    const followed = page.waitForRequest((request) => request.url().endsWith('/view'))
-    await change(page, 'Rotate with grace period')
-    const token = await handedOver
-    assert.equal((await (await followed).allHeaders()).authorization, `Bearer ${token}`)
-    await dashboard.token.getByText(fingerprintOf(token)).waitFor()
-    const states = await dashboard.frame
-      .locator('body')
-      .evaluate(() => (window as unknown as { states: unknown[] }).states)
-    assert.deepEqual(
-      states.filter((state) => state !== 'shown'),
-      [],
-    )
-  })
-
-  it('stops within a second of a suspension, and resumes by itself without polling', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page, requests } = opened
-    const dashboard = await openDashboard(page, example)
-    for (const [button, state] of [
-      ['Suspend', 'refused'],
-      ['Resume', 'shown'],
-    ] as const) {
-      const done = page.waitForResponse((response) => response.url().endsWith(`/${button.toLowerCase()}`))
-      await change(page, button)
-      await done
-      const start = performance.now()
-      await dashboard.is(state)
-      const took = performance.now() - start
-      assert.ok(took < maxDelayMs, `${button} took ${took} ms`)
-      if (state === 'refused') await assertNothingIsShown(page)
-    }
-    // One stream for everything.
-    assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
-  })
-
-  it('shows a changed property at once, in the same stream', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page, requests, complaints } = opened
-    const dashboard = await openDashboard(page, example)
-    const seen = new Set<string>()
-    for (const region of ['Inland', 'Islands', 'Coast']) {
-      await change(page, 'Change region')
-      await dashboard.frame.getByText(`Region ${region} ·`).waitFor()
-      await page.locator('#facts').getByText(region, { exact: true }).waitFor()
-      seen.add(JSON.stringify(await dashboard.rows.allInnerTexts()))
-    }
-    assert.equal(seen.size, 3)
-    assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
-    assert.deepEqual(complaints, [])
   })
 
   it('filters by date', async (t) => {
@@ -270,6 +154,12 @@ describe('example dashboard', () => {
     }
   })
 
+  it('names the customer in every statement', () => {
+    for (const query of Object.values(queries)) {
+      checkTemplate(query, { dialect: 'sqlite', require: ['user_group.provided_id'], optional: filters })
+    }
+  })
+
   it('sends statements only in development, with values apart from the SQL', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
@@ -319,71 +209,6 @@ describe('example dashboard', () => {
     }
   }
 
-  it('ends its stream while the tab is hidden, and checks the token before it shows anything again', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page, requests } = opened
-    const dashboard = await openDashboard(page, example)
-    const views = () => requests.filter((request) => request.url().endsWith('/view'))
-    const setVisibility = (state: string) =>
-      dashboard.frame.locator('body').evaluate((body, visibility) => {
-        const { ownerDocument } = body
-        Object.defineProperty(ownerDocument, 'visibilityState', { configurable: true, value: visibility })
-        ownerDocument.dispatchEvent(new Event('visibilitychange'))
-      }, state)
-
-    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/view'))
-    await setVisibility('hidden')
-    await ended
-    await dashboard.is('waiting')
-    assert.equal(await dashboard.canvas.isVisible(), false)
-    assert.equal(views().length, 1)
-    await setVisibility('visible')
-    await dashboard.is('shown')
-    assert.equal(views().length, 2)
-
-    await setVisibility('hidden')
-    await example.ugs('user-group', 'suspend', 'customer-north', '--environment', 'Customer')
-    await setVisibility('visible')
-    await dashboard.is('refused')
-    await assertNothingIsShown(page)
-    await example.ugs('user-group', 'resume', 'customer-north', '--environment', 'Customer')
-    await dashboard.is('shown')
-  })
-
-  it('shows nothing for a forged token, one of the other environment, or an API token', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page, context } = opened
-    const handedOver = tokenHandedOver(page)
-    const dashboard = await openDashboard(page, example)
-    const genuine = await handedOver
-    await page.route('**/dashboard-token', (route) => route.abort())
-    const testing = await example.ugs(
-      ...['user-group', 'get-or-create', 'customer-north', '--name', 'Customer North'],
-      ...['--mapping', 'null', '--environment', 'Testing'],
-    )
-    const apiToken = await example.ugs(
-      ...['api-token', 'create', '--environment', 'Customer', '--name', 'test'],
-    )
-    const last = genuine.endsWith('0') ? '1' : '0'
-    for (const token of [
-      `${genuine.slice(0, -1)}${last}`,
-      testing.trim(),
-      apiToken.trim(),
-      'customer-north',
-    ]) {
-      const refused = context.waitForEvent('response', (response) => response.status() === 401)
-      await postToFrame(page, token)
-      await refused
-      await dashboard.is('refused')
-      assert.ok((await dashboard.notice.innerText()).includes(stopped))
-      await assertNothingIsShown(page)
-    }
-    await postToFrame(page, genuine)
-    await dashboard.is('shown')
-  })
-
   it('binds properties: none is interpreted as SQL or HTML, and none may be missing', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
@@ -411,19 +236,6 @@ describe('example dashboard', () => {
     await dashboard.is('failed')
     assert.match(await dashboard.notice.innerText(), /user_group\.properties\.product_lines is not set/)
     await assertNothingIsShown(page)
-  })
-
-  it('hides the dashboard while the renderer is unreachable, and recovers automatically', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example)
-    await page.route('**/view', (route) => route.abort())
-    await dashboard.refresh.click()
-    await dashboard.is('failed')
-    await assertNothingIsShown(page)
-    await page.unroute('**/view')
-    await dashboard.is('shown')
   })
 
   it('keeps the token out of URLs, referrers, logs, storage and HTML, and sends no request to other hosts', async (t) => {
@@ -539,11 +351,6 @@ describe('Ctrl-C', () => {
   })
 })
 
-/** Makes a change with the button of this name. */
-async function change(page: Page, button: string): Promise<void> {
-  await page.getByRole('button', { name: button, exact: true }).click()
-}
-
 /** The texts of the table, without the shares. */
 async function rowsOf(page: Page): Promise<string[][]> {
   return dashboardIn(page).rows.evaluateAll((rows) =>
@@ -585,22 +392,6 @@ function moneyOf({ properties: { currency } }: (typeof customers)[number]) {
   return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
 }
 
-function fingerprintOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex').slice(0, 8)
-}
-
-/** Data of the page's chart. */
-async function chartOf(page: Page): Promise<Record<string, number[]>> {
-  return dashboardIn(page).canvas.evaluate((canvas) => {
-    interface Chart {
-      data: { datasets: { label: string; data: number[] }[] }
-    }
-    const { Chart } = globalThis as unknown as { Chart: { getChart(canvas: Element): Chart | undefined } }
-    const datasets = Chart.getChart(canvas)?.data.datasets ?? []
-    return Object.fromEntries(datasets.map(({ label, data }) => [label, data]))
-  })
-}
-
 /** Returns true if the canvas is not blank. */
 async function isDrawn(page: Page): Promise<boolean> {
   return dashboardIn(page).canvas.evaluate(async (element) => {
@@ -614,34 +405,6 @@ async function isDrawn(page: Page): Promise<boolean> {
   })
 }
 
-/** Asserts that the page has no trace of a view, hidden or not. */
-async function assertNothingIsShown(page: Page): Promise<void> {
-  const dashboard = dashboardIn(page)
-  assert.deepEqual(await chartOf(page), {})
-  assert.equal(await dashboard.canvas.isVisible(), false)
-  assert.equal(await dashboard.rows.count(), 0)
-  const text = await dashboard.frame.locator('body').evaluate((body) => body.textContent)
-  assert.doesNotMatch(text, /€|\$|Sales of|Warehouse|Analytics/)
-}
-
-/** Returns the next token that the product's backend sends to its page. */
-async function tokenHandedOver(page: Page): Promise<string> {
-  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
-  return ((await response.json()) as { token: string }).token
-}
-
-/** Embeds the dashboard and passes it this token, as the product's page does. */
-async function postToFrame(page: Page, token: string): Promise<void> {
-  await page.evaluate((sent) => {
-    const frame = document.querySelector('iframe')
-    frame?.contentWindow?.postMessage({ type: 'dashboard:token', token: sent }, new URL(frame.src).origin)
-  }, token)
-}
-
 function assertHasNone(text: string, tokens: string[]): void {
   for (const token of tokens) assert.ok(!text.includes(token), 'a token is where none should be')
-}
-
-function isFocused(element: Element): boolean {
-  return element === document.activeElement
 }

@@ -88,6 +88,8 @@ async function change(customer, { value, dataset }) {
   if (!result || customer !== shown?.customer) return
   showFacts(result.customer)
   status.textContent = dataset.done ?? ''
+  // A dashboard that was opened during the suspension has no valid token and asks for one at growing intervals.
+  if (value === 'resume') void sendToken(shown)
 }
 
 /**
