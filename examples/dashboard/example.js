@@ -45,7 +45,7 @@ export async function startExample({ hostPort, rendererPort, servicePort }) {
 
     // The renderer and the product need each other's origin before they start.
     const [hostOrigin, rendererOrigin] = await pickOrigins(hostPort, rendererPort)
-    // Each gets only the API token that it needs: the renderer cannot create or rotate, the product cannot introspect.
+    // Each gets only the API tokens that it needs: the renderer cannot create or rotate, the product cannot introspect.
     const renderer = startProgram(new URL('renderer/main.js', import.meta.url), [], {
       ORIGIN: rendererOrigin,
       HOST_ORIGIN: hostOrigin,
@@ -60,6 +60,7 @@ export async function startExample({ hostPort, rendererPort, servicePort }) {
       RENDERER_ORIGIN: rendererOrigin,
       SERVICE_ORIGIN: service.origin,
       API_TOKEN: service.writeToken,
+      ADMIN_TOKEN: service.adminToken,
       SCHEMA: schema.providedId,
     })
     programs.push(host)

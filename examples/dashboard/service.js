@@ -8,6 +8,7 @@ const environment = ['--environment', 'Customer']
  * @typedef {object} UserGroupService
  * @property {string} origin
  * @property {string} writeToken an API token for the product's backend
+ * @property {string} adminToken an API token for the product's backend, to suspend and resume
  * @property {string} introspectToken an API token for the renderer
  * @property {import('./shared/program.js').Program} program
  */
@@ -39,12 +40,19 @@ export async function startUserGroupService({ dataFolder, port, schema, dataSour
         await run('data-source', 'create', '--schema', String(id), ...named(dataSource))
       }
     }
-    const [writeToken, introspectToken] = await Promise.all([
+    const [writeToken, adminToken, introspectToken] = await Promise.all([
       run('api-token', 'create', '--name', 'product', '--scopes', 'write'),
+      run('api-token', 'create', '--name', 'product-admin', '--scopes', 'admin'),
       run('api-token', 'create', '--name', 'renderer', '--scopes', 'introspect'),
       register(),
     ])
-    return { origin, writeToken: writeToken.trim(), introspectToken: introspectToken.trim(), program }
+    return {
+      origin,
+      writeToken: writeToken.trim(),
+      adminToken: adminToken.trim(),
+      introspectToken: introspectToken.trim(),
+      program,
+    }
   } catch (error) {
     await program.stop()
     throw error

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext } from 'node:test'
 import axe from 'axe-core'
 import type { AxeResults, RunOptions } from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Frame, Page } from 'playwright-core'
 import { manage, type ManagedEnvironment } from '../../../server/test/support/admin-api.ts'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { startService, type RunningService } from '../../../server/test/support/service.ts'
@@ -126,7 +126,7 @@ export async function signIn(page: Page, apiToken: string): Promise<void> {
 }
 
 /** Resolves once transitions have ended. Ignores infinite animations. */
-async function stillness(page: Page): Promise<void> {
+async function stillness(page: Page | Frame): Promise<void> {
   await page.evaluate(`(async () => {
     const moving = () => document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
     for (let all = moving(); all.length > 0; all = moving()) await Promise.allSettled(all.map((a) => a.finished))
@@ -138,8 +138,8 @@ const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pract
 /** The axe rules about colors. */
 export const colours = ['color-contrast', 'link-in-text-block']
 
-/** Asserts that axe finds no violations. */
-export async function assertAccessible(page: Page, runOnly: readonly string[] = all): Promise<void> {
+/** Asserts that axe finds no violations in the page or frame. */
+export async function assertAccessible(page: Page | Frame, runOnly: readonly string[] = all): Promise<void> {
   await stillness(page)
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`${axe.source};undefined`)
   // Reporting passed rules takes longer than finding violations.
@@ -157,8 +157,8 @@ export async function assertAccessible(page: Page, runOnly: readonly string[] = 
   )
 }
 
-/** Asserts that the page does not scroll horizontally. */
-export async function assertFits(page: Page): Promise<void> {
+/** Asserts that the page or frame does not scroll horizontally. */
+export async function assertFits(page: Page | Frame): Promise<void> {
   const [needed, given] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
   )

@@ -7,6 +7,8 @@
  * @property {{ region: string, product_lines: string[], currency: string, plan: string }} properties
  */
 
+const regions = ['Coast', 'Inland', 'Islands']
+
 /** @type {readonly Customer[]} */
 export const customers = [
   {
@@ -46,3 +48,11 @@ export const customers = [
     properties: { region: 'Islands', product_lines: ['Software'], currency: 'USD', plan: 'Trial' },
   },
 ]
+
+/**
+ * Moves the customer to the next region.
+ * @param {Customer} customer
+ */
+export function changeRegion({ properties }) {
+  properties.region = regions[(regions.indexOf(properties.region) + 1) % regions.length] ?? ''
+}

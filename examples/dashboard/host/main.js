@@ -1,16 +1,30 @@
 // The customer's product: its page, and the backend that holds the API token.
-import { createHash } from 'node:crypto'
 import { file, json, page, readJson, Refusal, serve, setting } from '../shared/web-server.js'
-import { customers } from './customers.js'
+import { changeRegion, customers } from './customers.js'
 import { UserGroups } from './user-groups.js'
 
 const origin = setting('ORIGIN')
 const rendererOrigin = setting('RENDERER_ORIGIN')
 const userGroups = new UserGroups({
-  url: `${setting('SERVICE_ORIGIN')}/api/user`,
+  origin: setting('SERVICE_ORIGIN'),
   apiToken: setting('API_TOKEN'),
+  adminToken: setting('ADMIN_TOKEN'),
   schema: setting('SCHEMA'),
 })
+/**
+ * Changes that the buttons of the page make, by path.
+ * @type {Record<string, (customer: import('./customers.js').Customer) => Promise<unknown>>}
+ */
+const changes = {
+  'POST /rotate': (customer) => userGroups.rotate(customer, 0),
+  'POST /rotate-with-grace-period': (customer) => userGroups.rotate(customer, 300),
+  'POST /suspend': (customer) => userGroups.suspend(customer),
+  'POST /resume': (customer) => userGroups.resume(customer),
+  'POST /change-region': (customer) => {
+    changeRegion(customer)
+    return userGroups.getOrCreate(customer)
+  },
+}
 const pageFile = (/** @type {string} */ name) => new URL(`page/${name}`, import.meta.url)
 
 await serve({
@@ -34,14 +48,19 @@ await serve({
     'GET /customers': () => json(customers.map(({ id, name }) => ({ id, name }))),
     'POST /dashboard-token': async (request) => {
       const customer = await customerOf(request)
-      const token = await userGroups.getOrCreate(customer)
-      return json({ token, userGroup: factsOf(customer, token) })
+      const { token } = await userGroups.getOrCreate(customer)
+      return json({ token, customer })
     },
-    'POST /rotation': async (request) => {
-      const customer = await customerOf(request)
-      const token = await userGroups.rotate(customer)
-      return json({ userGroup: factsOf(customer, token) })
-    },
+    ...Object.fromEntries(
+      Object.entries(changes).map(([route, change]) => [
+        route,
+        async (/** @type {import('node:http').IncomingMessage} */ request) => {
+          const customer = await customerOf(request)
+          await change(customer)
+          return json({ customer })
+        },
+      ]),
+    ),
   },
 })
 
@@ -69,14 +88,4 @@ function checkOwnPage({ headers }) {
   if (headers.origin !== origin || (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
     throw new Refusal(403, 'forbidden', 'Only the product’s page may send this request')
   }
-}
-
-/**
- * Returns the facts about the user group that the page shows.
- * @param {import('./customers.js').Customer} customer
- * @param {string} token
- */
-function factsOf({ id, dataSource, properties }, token) {
-  const fingerprint = createHash('sha256').update(token).digest('hex').slice(0, 8)
-  return { id, dataSource, properties, fingerprint }
 }

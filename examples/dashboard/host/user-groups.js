@@ -1,65 +1,61 @@
-import { randomUUID } from 'node:crypto'
-import { Refusal } from '../shared/web-server.js'
+import { UserGroupClient, UserGroupManagement } from '@user-group-service/client'
 
 /** @typedef {import('./customers.js').Customer} Customer */
 
-/** The product's client of the User Group Service. */
+/** The user groups of the product's customers. */
 export class UserGroups {
-  #url
-  #apiToken
+  #client
+  #management
   #schema
 
-  /** @param {{ url: string, apiToken: string, schema: string }} options */
-  constructor({ url, apiToken, schema }) {
-    this.#url = url
-    this.#apiToken = apiToken
+  /**
+   * @param {object} options
+   * @param {string} options.origin of the User Group Service
+   * @param {string} options.apiToken scope `write`
+   * @param {string} options.adminToken scope `admin`, only to suspend and resume
+   * @param {string} options.schema
+   */
+  constructor({ origin, apiToken, adminToken, schema }) {
+    this.#client = new UserGroupClient({ origin, apiToken, deadlineMs: 5000 })
+    this.#management = new UserGroupManagement({ origin, apiToken: adminToken, deadlineMs: 5000 })
     this.#schema = schema
   }
 
   /**
-   * Creates the customer's user group, or updates it to match the product's data. Returns its token.
+   * Creates the customer's user group, or updates it to match the product's data. Returns it with its token.
    * @param {Customer} customer
-   * @returns {Promise<string>}
    */
-  getOrCreate({ id, name, dataSource, properties }) {
-    return this.#send(
-      { user_group_id: id, name, mapping: { [this.#schema]: dataSource }, properties },
-      // fetch refuses a GET with a body. With this header, the service treats the POST as a GET.
-      { 'x-http-method-override': 'GET' },
-    )
+  async getOrCreate({ id, name, dataSource, properties }) {
+    const mapping = { [this.#schema]: dataSource }
+    const { userGroup } = await this.#client.getOrCreate({ userGroupId: id, name, mapping, properties })
+    return userGroup
   }
 
   /**
-   * Replaces the customer's token. The old one stops at once.
+   * Replaces the customer's token. The old one stops after the grace period, or at once if that is 0.
    * @param {Customer} customer
-   * @returns {Promise<string>} the new one
+   * @param {number} gracePeriodSeconds
    */
-  async rotate(customer) {
-    const token = await this.getOrCreate(customer)
-    return this.#send({ current_token: token }, { 'idempotency-key': randomUUID() })
+  async rotate(customer, gracePeriodSeconds) {
+    const { token } = await this.getOrCreate(customer)
+    await this.#client.rotate({ currentToken: token, gracePeriodSeconds })
   }
 
   /**
-   * @param {object} body
-   * @param {Record<string, string>} headers
-   * @returns {Promise<string>}
-   * @throws Refusal
+   * Makes the customer's tokens inactive.
+   * @param {Customer} customer
    */
-  async #send(body, headers) {
-    const response = await fetch(this.#url, {
-      method: 'POST',
-      headers: {
-        authorization: `Token ${this.#apiToken}`,
-        'content-type': 'application/json',
-        ...headers,
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(5000),
-    }).catch(() => undefined)
-    if (response?.status !== 200) {
-      throw new Refusal(502, 'no_token', 'The User Group Service did not return a token')
-    }
-    const { user_group } = /** @type {{ user_group: { token: string } }} */ (await response.json())
-    return user_group.token
+  async suspend(customer) {
+    const { teamId } = await this.getOrCreate(customer)
+    await this.#management.suspendUserGroup(teamId)
+  }
+
+  /**
+   * Makes the customer's tokens active again.
+   * @param {Customer} customer
+   */
+  async resume(customer) {
+    const { teamId } = await this.getOrCreate(customer)
+    await this.#management.resumeUserGroup(teamId)
   }
 }

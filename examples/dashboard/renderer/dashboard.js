@@ -1,9 +1,10 @@
 import { compileSql, IntrospectionError, renderText, TemplateError } from '@user-group-service/renderer'
 import { Refusal } from '../shared/web-server.js'
-import { queries, texts } from './queries.js'
+import { filters, queries, texts } from './queries.js'
 
 /** @typedef {import('@user-group-service/renderer').UserGroup} UserGroup */
 /** @typedef {{ orders: number, revenue_cents: number }} Sums */
+/** @typedef {Record<string, string>} Filter values of the filters, by the name after `filter.` */
 /** @typedef {Sums & { month: string, product_line: string }} MonthRow */
 /** @typedef {Sums & { product: string, product_line: string }} ProductRow */
 
@@ -14,47 +15,54 @@ import { queries, texts } from './queries.js'
  * @property {string} scope
  * @property {string} dataSource
  * @property {string | null} currency three letters (ISO 4217)
+ * @property {string | null} product the only one that is shown
  * @property {MonthRow[]} byMonth
  * @property {ProductRow[]} byProduct
- * @property {{ text: string, values: unknown[] }[]} statements
+ * @property {{ text: string, values: unknown[] }[]} [statements] only for development
  */
 
 export class Dashboard {
   #introspection
   #warehouses
   #schema
+  #showsStatements
 
   /**
    * @param {object} parts
    * @param {Pick<import('@user-group-service/renderer').IntrospectionClient, 'introspect'>} parts.introspection
    * @param {import('./warehouses.js').Warehouses} parts.warehouses
    * @param {string} parts.schema the mapping key of the dashboard's data source
+   * @param {boolean} parts.showsStatements adds the SQL and its values to views
    */
-  constructor({ introspection, warehouses, schema }) {
+  constructor({ introspection, warehouses, schema, showsStatements }) {
     this.#introspection = introspection
     this.#warehouses = warehouses
     this.#schema = schema
+    this.#showsStatements = showsStatements
   }
 
   /**
    * Returns the view of a user group.
    * @param {UserGroup} userGroup
+   * @param {Filter} filter
    * @returns {View}
    * @throws Refusal
    */
-  view(userGroup) {
+  view(userGroup, filter) {
     const { warehouse, name } = this.#dataSourceOf(userGroup)
     try {
-      const byMonth = compileSql(queries.byMonth, userGroup, { dialect: 'sqlite' })
-      const byProduct = compileSql(queries.byProduct, userGroup, { dialect: 'sqlite' })
+      const options = /** @type {const} */ ({ dialect: 'sqlite', variables: { filter }, optional: filters })
+      const byMonth = compileSql(queries.byMonth, userGroup, options)
+      const byProduct = compileSql(queries.byProduct, userGroup, options)
       return {
         title: renderText(texts.title, userGroup, { format: 'text' }),
         scope: renderText(texts.scope, userGroup, { format: 'text' }),
         dataSource: name,
         currency: currencyOf(userGroup),
+        product: filter.product ?? null,
         byMonth: /** @type {MonthRow[]} */ (warehouse.prepare(byMonth.text).all(...byMonth.values)),
         byProduct: /** @type {ProductRow[]} */ (warehouse.prepare(byProduct.text).all(...byProduct.values)),
-        statements: [byMonth, byProduct],
+        ...(this.#showsStatements && { statements: [byMonth, byProduct] }),
       }
     } catch (error) {
       // The message names the variable, never a value.

@@ -7,6 +7,7 @@ import { Dashboard } from './dashboard.js'
 import { Updates } from './updates.js'
 import { openWarehouses } from './warehouses.js'
 
+const origin = setting('ORIGIN')
 const hostOrigin = setting('HOST_ORIGIN')
 const introspection = new IntrospectionClient({
   url: `${setting('SERVICE_ORIGIN')}/oauth2/introspect`,
@@ -19,13 +20,14 @@ const dashboard = new Dashboard({
   introspection,
   warehouses: openWarehouses(setting('WAREHOUSES')),
   schema: setting('SCHEMA'),
+  showsStatements: process.env.SHOW_STATEMENTS === '1',
 })
 const updates = new Updates({ introspection, dashboard })
 const pageFile = (/** @type {string} */ name) => new URL(`page/${name}`, import.meta.url)
 const chart = new URL('chart.umd.min.js', pathToFileURL(createRequire(import.meta.url).resolve('chart.js')))
 
 await serve({
-  origin: setting('ORIGIN'),
+  origin,
   contentSecurityPolicy: [
     "default-src 'none'",
     "script-src 'self'",
@@ -43,11 +45,13 @@ await serve({
     'GET /drawing.js': file(pageFile('drawing.js'), 'text/javascript'),
     'GET /icon.svg': file(pageFile('icon.svg'), 'image/svg+xml'),
     'GET /chart.js': file(chart, 'text/javascript'),
-    'GET /view': async ({ headers }) => {
+    'GET /view': async ({ headers, url = '' }) => {
       const token = /^Bearer (\w+)$/.exec(headers.authorization ?? '')?.[1]
       if (token === undefined) throw new Refusal(401, 'no_token', 'Send a user group token')
       const userGroup = await dashboard.userGroupOf(token)
-      return stream((send) => updates.open({ token, userGroup, send }))
+      // The templates bind these values. Names that no template uses have no effect.
+      const filter = Object.fromEntries(new URL(url, origin).searchParams)
+      return stream((send) => updates.open({ token, userGroup, filter, send }))
     },
   },
 })

@@ -1,16 +1,23 @@
+import { createHash } from 'node:crypto'
 import { Refusal } from '../shared/web-server.js'
 
 /** @typedef {import('./dashboard.js').View} View */
+/** @typedef {import('./dashboard.js').Filter} Filter */
 /** @typedef {import('@user-group-service/renderer').UserGroup} UserGroup */
 /** @typedef {import('@user-group-service/renderer').IntrospectionClient} IntrospectionClient */
 /**
- * A message to an open page. `expiresAt` is the end of the token's grace period, in milliseconds since the Unix epoch.
- * @typedef {{ type: 'view', view: View, expiresAt: number | null } | { type: 'stopped' } | { type: 'failed', message: string }} Message
+ * A view, the start of its token's SHA-256, and the end of the token's grace period in milliseconds since the Unix epoch.
+ * @typedef {{ type: 'view', view: View, fingerprint: string, expiresAt: number | null }} ViewMessage
+ */
+/**
+ * A message to an open page.
+ * @typedef {ViewMessage | { type: 'stopped' } | { type: 'failed', message: string }} Message
  */
 /**
  * @typedef {object} Page
  * @property {string} token
  * @property {number} teamId
+ * @property {Filter} filter
  * @property {(message: Message) => void} send
  * @property {number} version number of pushes so far
  * @property {NodeJS.Timeout | undefined} timer fires at the end of a grace period
@@ -46,12 +53,12 @@ export class Updates {
 
   /**
    * Opens a page. Returns a function that closes it.
-   * @param {{ token: string, userGroup: UserGroup, send: (message: Message) => void }} options
+   * @param {{ token: string, userGroup: UserGroup, filter: Filter, send: (message: Message) => void }} options
    * @returns {() => void}
    */
-  open({ token, userGroup, send }) {
+  open({ token, userGroup, filter, send }) {
     /** @type {Page} */
-    const page = { token, teamId: userGroup.teamId, send, version: 0, timer: undefined }
+    const page = { token, teamId: userGroup.teamId, filter, send, version: 0, timer: undefined }
     this.#pages.add(page)
     void this.#push(page)
     return () => {
@@ -81,7 +88,9 @@ export class Updates {
         const delay = Math.min(Math.max(0, expiresAt - Date.now()), maxTimerMs)
         page.timer = setTimeout(() => void this.#push(page), delay).unref()
       }
-      return { type: 'view', view: this.#dashboard.view(userGroup), expiresAt }
+      const view = this.#dashboard.view(userGroup, page.filter)
+      const fingerprint = createHash('sha256').update(page.token).digest('hex').slice(0, 8)
+      return { type: 'view', view, fingerprint, expiresAt }
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) return { type: 'stopped' }
       if (error instanceof Refusal) return { type: 'failed', message: error.message }

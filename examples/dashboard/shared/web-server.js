@@ -81,7 +81,7 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
  * @returns {Promise<Result>}
  */
 async function handle(request, routes) {
-  const route = `${request.method} ${request.url}`
+  const route = `${request.method} ${request.url?.split('?', 1)[0]}`
   try {
     const handler = Object.hasOwn(routes, route) ? routes[route] : undefined
     if (!handler) throw new Refusal(404, 'not_found', 'Not found')

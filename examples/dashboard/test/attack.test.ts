@@ -3,38 +3,27 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import type { Browser, Frame, Page } from 'playwright-core'
+import type { Frame, Page } from 'playwright-core'
 import type { Scope } from '../../../server/test/support/scope.ts'
-import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
-import { startExample, watch, type RunningExample } from './support.ts'
+import { useExample, type RunningExample } from './support.ts'
 
 describe('another origin', () => {
+  const { example, openPage } = useExample()
   const cleanups: (() => void | Promise<void>)[] = []
-  let example: RunningExample
   let foreignOrigin: string
-  let browser: Browser | undefined
 
   before(async () => {
-    const scope: Scope = { after: (done) => cleanups.unshift(done) }
-    example = await startExample(scope)
-    foreignOrigin = await serveForeignPage(scope)
+    foreignOrigin = await serveForeignPage({ after: (done) => cleanups.unshift(done) })
   })
   after(async () => {
-    await browser?.close()
     for (const done of cleanups) await done()
   })
 
-  /** A page of another origin, in a separate browser profile. Undefined if the test is skipped. */
+  /** A page of another origin. Undefined if the test is skipped. */
   async function openForeignPage(t: TestContext) {
-    const executablePath = findChromium(t)
-    if (executablePath === undefined) return undefined
-    browser ??= await launchChromium(executablePath)
-    const context = await browser.newContext()
-    t.after(() => context.close())
-    const watched = watch(context)
-    const page = await context.newPage()
-    await page.goto(foreignOrigin)
-    return { page, context, ...watched }
+    const opened = await openPage(t)
+    await opened?.page.goto(foreignOrigin)
+    return opened
   }
 
   it('cannot embed the dashboard or the product', async (t) => {
@@ -94,7 +83,7 @@ describe('another origin', () => {
     if (opened === undefined) return
     const { page } = opened
     const token = await tokenOf(example, 'customer-north')
-    for (const path of ['/dashboard-token', '/rotation']) {
+    for (const path of ['/dashboard-token', '/rotate', '/suspend', '/change-region']) {
       // A request that needs no preflight. It gets no response and has no effect.
       const sent = page.evaluate(
         (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"customer":"customer-north"}' }),

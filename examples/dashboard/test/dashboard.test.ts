@@ -1,40 +1,29 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
+import { checkTemplate } from '@user-group-service/renderer'
 import Database from 'better-sqlite3'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { assertAccessible, assertFits } from '../../../console/test/support/console.ts'
 import { customers } from '../host/customers.js'
-import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
-import { dashboardIn, openDashboard, startExample, switchTo, watch, type RunningExample } from './support.ts'
-
-const stopped = 'Its token is no longer valid.'
-
-/** Far below the time of a poll, and enough for a slow machine. */
-const maxDelayMs = 3000
+import { filters, queries } from '../renderer/queries.js'
+import type { Message, ViewMessage } from '../renderer/updates.js'
+import {
+  assertNothingIsShown,
+  change,
+  chartOf,
+  dashboardIn,
+  isFocused,
+  openDashboard,
+  startExample,
+  switchTo,
+  tokenHandedOver,
+  useExample,
+  type RunningExample,
+} from './support.ts'
 
 describe('example dashboard', () => {
-  const cleanups: (() => void | Promise<void>)[] = []
-  let example: RunningExample
-  let browser: Browser | undefined
-
-  before(async () => {
-    example = await startExample({ after: (done) => cleanups.unshift(done) })
-  })
-  after(async () => {
-    await browser?.close()
-    for (const done of cleanups) await done()
-  })
-
-  /** A page in a separate browser profile. Undefined if the test is skipped. */
-  async function openPage(t: TestContext) {
-    const executablePath = findChromium(t)
-    if (executablePath === undefined) return undefined
-    browser ??= await launchChromium(executablePath)
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
-    t.after(() => context.close())
-    const watched = watch(context)
-    return { page: await context.newPage(), context, ...watched }
-  }
+  const { openPage, example } = useExample()
 
   it('shows each user group only its own rows, from its own data source', async (t) => {
     const opened = await openPage(t)
@@ -45,15 +34,10 @@ describe('example dashboard', () => {
     for (const customer of customers.slice(0, 3)) {
       await switchTo(page, customer.name)
       await dashboard.is('shown')
-      const rows = await dashboard.rows.evaluateAll((elements) =>
-        elements.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent)),
-      )
+      const rows = await rowsOf(page)
       const expected = productsOf(customer)
       assert.ok(expected.length > 0)
-      assert.deepEqual(
-        rows.map((row) => row.slice(0, 4)),
-        expected,
-      )
+      assert.deepEqual(rows, expected)
       assert.deepEqual(await chartOf(page), monthsOf(customer))
       assert.ok(await isDrawn(page))
       seen.add(JSON.stringify(rows))
@@ -67,157 +51,163 @@ describe('example dashboard', () => {
     if (opened === undefined) return
     const dashboard = await openDashboard(opened.page, example, 'Customer East')
     await dashboard.is('empty')
-    await dashboard.frame.getByText('No sales yet').waitFor()
+    await dashboard.frame.getByText('No sales').waitFor()
     assert.equal(await dashboard.rows.count(), 0)
   })
 
-  it('continues after a rotation with the new token, without an error', async (t) => {
+  it('filters by date', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page, complaints } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    const handedOver = tokenHandedOver(page)
-    await page.getByRole('button', { name: 'Rotate token' }).click()
-    await page.getByText('Token rotated.').waitFor()
-    await handedOver
-    await dashboard.is('shown')
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
-    assert.ok((await dashboard.rows.count()) > 0)
+    const dashboard = await openDashboard(page, example)
+    const north = customers[0] ?? assert.fail()
+    const all = await chartOf(page)
+    await dashboard.frame.getByLabel('From').fill('2025-03-10')
+    await dashboard.frame.getByLabel('To').fill('2025-04-20')
+    await dashboard.frame.getByText('Best month').waitFor()
+    await waitForRows(page, productsOf(north, `AND day BETWEEN '2025-03-10' AND '2025-04-20'`))
+    assert.deepEqual(await chartOf(page), monthsOf(north, `AND day BETWEEN '2025-03-10' AND '2025-04-20'`))
+
+    await dashboard.frame.getByLabel('From').fill('2025-04-21')
+    await dashboard.is('empty')
+    // Out of range: ignored, as a year that is being typed.
+    await dashboard.frame.getByLabel('To').fill('0202-04-20')
+    await dashboard.frame.getByLabel('From').fill('')
+    await waitForRows(page, productsOf(north, `AND day <= '2025-04-20'`))
+    await dashboard.frame.getByLabel('To').fill('')
+    await waitForRows(page, productsOf(north))
+    assert.deepEqual(await chartOf(page), all)
     assert.deepEqual(complaints, [])
   })
 
-  it('stops within a second of a rotation, and waits for a new token', async (t) => {
+  it('drills down to the months of a product and back, with the keyboard', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await page.route('**/dashboard-token', (route) => route.abort())
-    const rotation = page.waitForResponse((response) => response.url().endsWith('/rotation'))
-    await page.getByRole('button', { name: 'Rotate token' }).click()
-    await rotation
-    const start = performance.now()
-    await dashboard.is('refused')
-    const took = performance.now() - start
-    assert.ok(took < maxDelayMs, `it stopped after ${took} ms`)
-    t.diagnostic(`it stopped ${took.toFixed()} ms after the response`)
-    assert.ok((await dashboard.notice.innerText()).includes(stopped))
-    await assertNothingIsShown(page)
-
-    await page.unroute('**/dashboard-token')
-    await dashboard.is('shown')
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
-  })
-
-  it('gets the new token during a grace period, without an interruption', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await dashboard.frame.locator('body').evaluate((body) => {
-      const states: unknown[] = []
-      new MutationObserver(() => states.push(body.dataset.state)).observe(body, { attributes: true })
-      Object.assign(window, { states })
-    })
-    const handedOver = tokenHandedOver(page)
-    const followed = page.waitForRequest((request) => request.url().endsWith('/view'))
-    await example.ugs(
-      ...['user-group', 'rotate', 'customer-west', '--environment', 'Customer', '--grace', '10m'],
-    )
-    const token = await handedOver
-    assert.equal((await (await followed).allHeaders()).authorization, `Bearer ${token}`)
-    const states = await dashboard.frame
-      .locator('body')
-      .evaluate(() => (window as unknown as { states: unknown[] }).states)
+    const { page, complaints } = opened
+    const dashboard = await openDashboard(page, example)
+    const north = customers[0] ?? assert.fail()
+    await dashboard.frame.getByLabel('From').fill('2025-11-01')
+    await waitForRows(page, productsOf(north, `AND day >= '2025-11-01'`))
+    await dashboard.frame.getByRole('button', { name: 'Sensors' }).press('Enter')
+    await dashboard.frame.getByText('Revenue of Sensors by month, 2025').waitFor()
+    const condition = `AND day >= '2025-11-01' AND product = 'Sensors'`
+    const months = monthsOf(north, condition).Hardware ?? []
+    assert.equal(months.length, 2)
+    assert.deepEqual(await chartOf(page), { Hardware: months })
+    const money = moneyOf(north)
     assert.deepEqual(
-      states.filter((state) => state !== 'shown'),
-      [],
+      (await rowsOf(page)).map(([name, line, , revenue]) => [name, line, revenue]),
+      ['November', 'December'].map((name, i) => [name, 'Hardware', money.format(months[i] ?? 0)]),
     )
+
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await waitForRows(page, productsOf(north, `AND day >= '2025-11-01'`))
+    assert.equal(await dashboard.frame.locator('#table').evaluate(isFocused), true)
+    assert.deepEqual(complaints, [])
   })
 
-  it('stops within a second of a suspension, and resumes by itself without polling', async (t) => {
+  it('shows no more by a filter than the properties allow', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
-    const { page, requests } = opened
+    const { page } = opened
     const dashboard = await openDashboard(page, example)
-    for (const [command, state] of [
-      ['suspend', 'refused'],
-      ['resume', 'shown'],
+    await dashboard.frame.getByRole('button', { name: 'Sensors' }).click()
+    await dashboard.frame.getByText('Revenue of Sensors by month, 2025').waitFor()
+    const north = customers[0] ?? assert.fail()
+    for (const [lines, state] of [
+      [['Software'], 'empty'],
+      [north.properties.product_lines, 'shown'],
     ] as const) {
-      await example.ugs('user-group', command, 'customer-north', '--environment', 'Customer')
-      const start = performance.now()
+      await example.ugs(
+        ...['user-group', 'update', 'customer-north', '--environment', 'Customer', '--properties'],
+        JSON.stringify({ ...north.properties, product_lines: lines }),
+      )
       await dashboard.is(state)
-      const took = performance.now() - start
-      assert.ok(took < maxDelayMs, `${command} took ${took} ms`)
-      if (state === 'refused') await assertNothingIsShown(page)
     }
-    // One stream for everything.
-    assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
   })
 
-  it('ends its stream while the tab is hidden, and checks the token before it shows anything again', async (t) => {
+  it('binds filters: none is interpreted as SQL, replaces a variable of the user group or must exist', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
-    const { page, requests } = opened
-    const dashboard = await openDashboard(page, example)
-    const views = () => requests.filter((request) => request.url().endsWith('/view'))
-    const setVisibility = (state: string) =>
-      dashboard.frame.locator('body').evaluate((body, visibility) => {
-        const { ownerDocument } = body
-        Object.defineProperty(ownerDocument, 'visibilityState', { configurable: true, value: visibility })
-        ownerDocument.dispatchEvent(new Event('visibilitychange'))
-      }, state)
-
-    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/view'))
-    await setVisibility('hidden')
-    await ended
-    await dashboard.is('waiting')
-    assert.equal(await dashboard.canvas.isVisible(), false)
-    assert.equal(views().length, 1)
-    await setVisibility('visible')
-    await dashboard.is('shown')
-    assert.equal(views().length, 2)
-
-    await setVisibility('hidden')
-    await example.ugs('user-group', 'suspend', 'customer-north', '--environment', 'Customer')
-    await setVisibility('visible')
-    await dashboard.is('refused')
-    await assertNothingIsShown(page)
-    await example.ugs('user-group', 'resume', 'customer-north', '--environment', 'Customer')
-    await dashboard.is('shown')
+    const handedOver = tokenHandedOver(opened.page)
+    await openDashboard(opened.page, example)
+    const token = await handedOver
+    for (const [filter, expected] of [
+      [{ product: `' OR 1=1 --` }, []],
+      [
+        { ['__proto__']: 'x', customer_id: 'customer-west', 'user_group.provided_id': 'customer-west' },
+        undefined,
+      ],
+      [{ from: `2025-01-01' OR 1=1 --` }, 'filter.from'],
+      [{ from: '2025-02-30' }, 'filter.from'],
+    ] as const) {
+      const message = await firstMessage(example, token, filter)
+      if (typeof expected === 'string') {
+        assert.equal(message.type, 'failed')
+        assert.match(message.message ?? '', new RegExp(expected))
+        assert.doesNotMatch(message.message ?? '', /OR 1=1|02-30/)
+      } else {
+        const whole = await firstMessage(example, token, {})
+        assert.deepEqual(message.view?.byProduct, expected ?? whole.view?.byProduct)
+      }
+    }
   })
 
-  it('shows nothing for a forged token, one of the other environment, or an API token', async (t) => {
+  it('names the customer in every statement', () => {
+    for (const query of Object.values(queries)) {
+      checkTemplate(query, { dialect: 'sqlite', require: ['user_group.provided_id'], optional: filters })
+    }
+  })
+
+  it('sends statements only in development, with values apart from the SQL', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
-    const { page, context } = opened
+    const { page } = opened
     const handedOver = tokenHandedOver(page)
     const dashboard = await openDashboard(page, example)
-    const genuine = await handedOver
-    await page.route('**/dashboard-token', (route) => route.abort())
-    const testing = await example.ugs(
-      ...['user-group', 'get-or-create', 'customer-north', '--name', 'Customer North'],
-      ...['--mapping', 'null', '--environment', 'Testing'],
+    const { view } = await firstMessage(example, await handedOver, {})
+    assert.equal(view && 'statements' in view, false)
+    assert.equal(await dashboard.frame.locator('summary').isVisible(), false)
+
+    const developed = await startExample(t, { SHOW_STATEMENTS: '1' })
+    const development = await openDashboard(page, developed)
+    await development.frame.getByLabel('From').fill('2025-03-10')
+    await development.frame.locator('summary').click()
+    const statement = development.frame.locator('pre', { hasText: 'date(?)' }).first()
+    assert.match(
+      await statement.innerText(),
+      /customer_id = \?[^]*bound: \["customer-north",[^]*"2025-03-10"\]/,
     )
-    const apiToken = await example.ugs(
-      ...['api-token', 'create', '--environment', 'Customer', '--name', 'test'],
-    )
-    const last = genuine.endsWith('0') ? '1' : '0'
-    for (const token of [
-      `${genuine.slice(0, -1)}${last}`,
-      testing.trim(),
-      apiToken.trim(),
-      'customer-north',
-    ]) {
-      const refused = context.waitForEvent('response', (response) => response.status() === 401)
-      await postToFrame(page, token)
-      await refused
-      await dashboard.is('refused')
-      assert.ok((await dashboard.notice.innerText()).includes(stopped))
-      await assertNothingIsShown(page)
-    }
-    await postToFrame(page, genuine)
-    await dashboard.is('shown')
+    assert.doesNotMatch(await statement.innerText(), /filter\.|'/)
   })
+
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`is accessible and fits ${width} px, ${colorScheme}`, async (t) => {
+        const opened = await openPage(t)
+        if (opened === undefined) return
+        const { page } = opened
+        await page.setViewportSize({ width, height: 850 })
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        const dashboard = await openDashboard(page, example)
+        const assertUsable = async () => {
+          for (const frame of page.frames()) {
+            await assertFits(frame)
+            await assertAccessible(frame)
+          }
+        }
+        await assertUsable()
+        await dashboard.frame.getByRole('button', { name: 'Sensors' }).click()
+        await dashboard.frame.getByText('Revenue of Sensors').waitFor()
+        await assertUsable()
+        t.after(() => example.ugs('user-group', 'resume', 'customer-north', '--environment', 'Customer'))
+        await change(page, 'Suspend')
+        await dashboard.is('refused')
+        await assertUsable()
+      })
+    }
+  }
 
   it('binds properties: none is interpreted as SQL or HTML, and none may be missing', async (t) => {
     const opened = await openPage(t)
@@ -246,19 +236,6 @@ describe('example dashboard', () => {
     await dashboard.is('failed')
     assert.match(await dashboard.notice.innerText(), /user_group\.properties\.product_lines is not set/)
     await assertNothingIsShown(page)
-  })
-
-  it('hides the dashboard while the renderer is unreachable, and recovers automatically', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example)
-    await page.route('**/view', (route) => route.abort())
-    await dashboard.refresh.click()
-    await dashboard.is('failed')
-    await assertNothingIsShown(page)
-    await page.unroute('**/view')
-    await dashboard.is('shown')
   })
 
   it('keeps the token out of URLs, referrers, logs, storage and HTML, and sends no request to other hosts', async (t) => {
@@ -306,10 +283,11 @@ describe('example dashboard', () => {
     await page.keyboard.press('ArrowRight')
     assert.equal(await page.getByLabel('Customer South').isChecked(), true)
     await dashboard.frame.getByRole('heading', { name: 'Sales of Customer South' }).waitFor()
-    await page.keyboard.press('Tab')
-    assert.equal(await page.getByRole('button', { name: 'Rotate token' }).evaluate(isFocused), true)
-    await page.keyboard.press('Tab')
-    assert.equal(await page.getByRole('button', { name: 'Reload the dashboard' }).evaluate(isFocused), true)
+    const buttons = ['Rotate token', 'Rotate with grace period', 'Suspend', 'Resume', 'Change region']
+    for (const name of buttons) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.getByRole('button', { name, exact: true }).evaluate(isFocused), true)
+    }
     await page.keyboard.press('Tab')
     await dashboard.frame.locator('#refresh:focus').waitFor()
   })
@@ -332,13 +310,12 @@ describe('example dashboard', () => {
   }
 
   /** The expected rows of the table, from the seeded database. */
-  function productsOf(customer: (typeof customers)[number]) {
-    const { currency } = customer.properties
-    const money = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
+  function productsOf(customer: (typeof customers)[number], condition = '') {
+    const money = moneyOf(customer)
     return select(
       customer,
       'product, product_line',
-      'GROUP BY product, product_line ORDER BY revenue DESC',
+      `${condition} GROUP BY product, product_line ORDER BY revenue DESC`,
     ).map(({ product, product_line, orders, revenue }) => [
       product,
       product_line,
@@ -348,12 +325,16 @@ describe('example dashboard', () => {
   }
 
   /** The expected amounts of the chart by product line, from the seeded database. */
-  function monthsOf(customer: (typeof customers)[number]) {
-    const rows = select(customer, 'month, product_line', 'GROUP BY month, product_line ORDER BY month')
+  function monthsOf(customer: (typeof customers)[number], condition = ''): Record<string, number[]> {
+    const rows = select(
+      customer,
+      'substr(day, 1, 7) AS month, product_line',
+      `${condition} GROUP BY month, product_line ORDER BY month`,
+    )
     return Object.fromEntries(
       customer.properties.product_lines.map((line) => [
         line,
-        rows.filter(({ product_line }) => product_line === line).map(({ revenue }) => revenue),
+        rows.filter(({ product_line }) => product_line === line).map(({ revenue }) => Number(revenue)),
       ]),
     )
   }
@@ -370,16 +351,45 @@ describe('Ctrl-C', () => {
   })
 })
 
-/** Data of the page's chart. */
-async function chartOf(page: Page): Promise<Record<string, number[]>> {
-  return dashboardIn(page).canvas.evaluate((canvas) => {
-    interface Chart {
-      data: { datasets: { label: string; data: number[] }[] }
-    }
-    const { Chart } = globalThis as unknown as { Chart: { getChart(canvas: Element): Chart | undefined } }
-    const datasets = Chart.getChart(canvas)?.data.datasets ?? []
-    return Object.fromEntries(datasets.map(({ label, data }) => [label, data]))
-  })
+/** The texts of the table, without the shares. */
+async function rowsOf(page: Page): Promise<string[][]> {
+  return dashboardIn(page).rows.evaluateAll((rows) =>
+    rows.map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent).slice(0, 4)),
+  )
+}
+
+/** Resolves once the table has these rows. */
+async function waitForRows(page: Page, expected: unknown[][]): Promise<void> {
+  const { frame, rows } = dashboardIn(page)
+  const last = expected.at(-1)?.[3]
+  await frame
+    .locator('#rows tr', { hasText: String(last) })
+    .last()
+    .waitFor()
+  assert.ok((await rows.count()) > 0)
+  assert.deepEqual(await rowsOf(page), expected)
+}
+
+/** Requests a view as the dashboard's page does, and returns its first message. */
+async function firstMessage(
+  { rendererOrigin }: RunningExample,
+  token: string,
+  filter: Record<string, string>,
+): Promise<Partial<ViewMessage> & { type: Message['type']; message?: string }> {
+  const url = `${rendererOrigin}/view?${new URLSearchParams(filter)}`
+  const { body } = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  let text = ''
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk).toString('utf8')
+    const data = /^data: (.*)\n\n/m.exec(text)?.[1]
+    // Leaving the loop closes the connection.
+    if (data !== undefined) return JSON.parse(data) as ViewMessage
+  }
+  return assert.fail('the stream ended')
+}
+
+function moneyOf({ properties: { currency } }: (typeof customers)[number]) {
+  return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: 0 })
 }
 
 /** Returns true if the canvas is not blank. */
@@ -395,34 +405,6 @@ async function isDrawn(page: Page): Promise<boolean> {
   })
 }
 
-/** Asserts that the page has no trace of a view, hidden or not. */
-async function assertNothingIsShown(page: Page): Promise<void> {
-  const dashboard = dashboardIn(page)
-  assert.deepEqual(await chartOf(page), {})
-  assert.equal(await dashboard.canvas.isVisible(), false)
-  assert.equal(await dashboard.rows.count(), 0)
-  const text = await dashboard.frame.locator('body').evaluate((body) => body.textContent)
-  assert.doesNotMatch(text, /€|\$|Sales of|Warehouse|Analytics/)
-}
-
-/** Returns the next token that the product's backend sends to its page. */
-async function tokenHandedOver(page: Page): Promise<string> {
-  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
-  return ((await response.json()) as { token: string }).token
-}
-
-/** Embeds the dashboard and passes it this token, as the product's page does. */
-async function postToFrame(page: Page, token: string): Promise<void> {
-  await page.evaluate((sent) => {
-    const frame = document.querySelector('iframe')
-    frame?.contentWindow?.postMessage({ type: 'dashboard:token', token: sent }, new URL(frame.src).origin)
-  }, token)
-}
-
 function assertHasNone(text: string, tokens: string[]): void {
   for (const token of tokens) assert.ok(!text.includes(token), 'a token is where none should be')
-}
-
-function isFocused(element: Element): boolean {
-  return element === document.activeElement
 }

@@ -12,17 +12,19 @@ cleanups.unshift(() => browser.close())
 try {
   await shoot('customer-north', {}, () => Promise.resolve())
   await shoot('customer-west', {}, (page) => switchTo(page, 'Customer West'))
-  const change = (command: string) =>
-    example.ugs('user-group', command, 'customer-north', '--environment', 'Customer')
+  await shoot('drill-down', {}, async (page) => {
+    const { frame } = dashboardIn(page)
+    await frame.getByLabel('From').fill('2025-04-01')
+    await frame.getByRole('button', { name: 'Sensors' }).click()
+    await frame.getByText('Revenue of Sensors by month').waitFor()
+  })
   await shoot('suspended', {}, async (page) => {
-    await change('suspend')
+    await page.getByRole('button', { name: 'Suspend' }).click()
     await dashboardIn(page).is('refused')
+    await page.getByText('User group suspended.').waitFor()
   })
-  await change('resume')
-  await shoot('dark', { colorScheme: 'dark' }, async (page) => {
-    await switchTo(page, 'Customer South')
-    await dashboardIn(page).frame.locator('summary').click()
-  })
+  await example.ugs('user-group', 'resume', 'customer-north', '--environment', 'Customer')
+  await shoot('dark', { colorScheme: 'dark' }, (page) => switchTo(page, 'Customer South'))
   await shoot('phone', { viewport: { width: 390, height: 844 } }, () => Promise.resolve())
 } finally {
   for (const done of cleanups) await done()

@@ -1,10 +1,13 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after, before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { BrowserContext, Page, Request } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
+import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import type { Scope } from '../../../server/test/support/scope.ts'
 import { runUgs } from '../../../server/test/support/service.ts'
 
@@ -23,11 +26,11 @@ export interface RunningExample {
 }
 
 /** Starts the example as users do, in its own temporary folder. */
-export async function startExample(t: Scope): Promise<RunningExample> {
+export async function startExample(t: Scope, settings: Record<string, string> = {}): Promise<RunningExample> {
   const temporary = mkdtempSync(join(tmpdir(), 'ugs-test-'))
   t.after(() => rmSync(temporary, { recursive: true, force: true }))
   const child = spawn(process.execPath, [fileURLToPath(new URL('../start.js', import.meta.url))], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: temporary, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -60,14 +63,42 @@ export async function startExample(t: Scope): Promise<RunningExample> {
   return { hostOrigin, rendererOrigin, serviceOrigin, output: () => output, folder, ugs, stop }
 }
 
-export interface Watched {
+/** Starts the example before the tests of a suite, and stops it after them. */
+export function useExample() {
+  const cleanups: (() => void | Promise<void>)[] = []
+  const example = {} as RunningExample
+  let browser: Browser | undefined
+
+  before(async () => {
+    Object.assign(example, await startExample({ after: (done) => cleanups.unshift(done) }))
+  })
+  after(async () => {
+    await browser?.close()
+    for (const done of cleanups) await done()
+  })
+
+  /** Returns a page in a separate browser profile, or undefined if the test is skipped. */
+  async function openPage(t: TestContext) {
+    const executablePath = findChromium(t)
+    if (executablePath === undefined) return undefined
+    browser ??= await launchChromium(executablePath)
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    t.after(() => context.close())
+    const watched = watch(context)
+    return { page: await context.newPage(), context, ...watched }
+  }
+
+  return { example, openPage }
+}
+
+interface Watched {
   readonly requests: Request[]
   /** Console output of the pages, including violations of the content security policy. */
   readonly complaints: string[]
 }
 
 /** Records requests of the pages and errors of pages and browser from now on. */
-export function watch(context: BrowserContext): Watched {
+function watch(context: BrowserContext): Watched {
   const requests: Request[] = []
   const complaints: string[] = []
   context.on('request', (request) => requests.push(request))
@@ -82,9 +113,10 @@ export function dashboardIn(page: Page) {
   return {
     frame,
     title: frame.locator('#title'),
-    rows: frame.locator('#products tr'),
+    rows: frame.locator('#rows tr'),
     canvas: frame.locator('canvas'),
     notice: frame.locator('.notice'),
+    token: frame.locator('#token'),
     refresh: frame.locator('#refresh'),
     /** Resolves once the dashboard is in this state. */
     is: (state: 'waiting' | 'shown' | 'empty' | 'refused' | 'failed') =>
@@ -107,4 +139,41 @@ export async function switchTo(page: Page, customer: string): Promise<void> {
   await dashboardIn(page)
     .frame.getByRole('heading', { name: `Sales of ${customer}` })
     .waitFor()
+}
+
+/** Makes a change with the button of this name. */
+export async function change(page: Page, button: string): Promise<void> {
+  await page.getByRole('button', { name: button, exact: true }).click()
+}
+
+/** Data of the page's chart. */
+export async function chartOf(page: Page): Promise<Record<string, number[]>> {
+  return dashboardIn(page).canvas.evaluate((canvas) => {
+    interface Chart {
+      data: { datasets: { label: string; data: number[] }[] }
+    }
+    const { Chart } = globalThis as unknown as { Chart: { getChart(canvas: Element): Chart | undefined } }
+    const datasets = Chart.getChart(canvas)?.data.datasets ?? []
+    return Object.fromEntries(datasets.map(({ label, data }) => [label, data]))
+  })
+}
+
+/** Asserts that the page has no trace of a view, hidden or not. */
+export async function assertNothingIsShown(page: Page): Promise<void> {
+  const dashboard = dashboardIn(page)
+  assert.deepEqual(await chartOf(page), {})
+  assert.equal(await dashboard.canvas.isVisible(), false)
+  assert.equal(await dashboard.rows.count(), 0)
+  const text = await dashboard.frame.locator('body').evaluate((body) => body.textContent)
+  assert.doesNotMatch(text, /€|\$|Sales of|Warehouse|Analytics/)
+}
+
+/** Returns the next token that the product's backend sends to its page. */
+export async function tokenHandedOver(page: Page): Promise<string> {
+  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
+  return ((await response.json()) as { token: string }).token
+}
+
+export function isFocused(element: Element): boolean {
+  return element === document.activeElement
 }

@@ -25,7 +25,7 @@ const products = [
   { line: 'Services', name: 'Support', price: 145, demand: 34 },
   { line: 'Services', name: 'Training', price: 390, demand: 7 },
 ]
-const months = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`)
+const days = Array.from({ length: 365 }, (_, index) => new Date(Date.UTC(2025, 0, 1 + index)))
 
 /**
  * Creates the database of a warehouse. The same name always gives the same rows.
@@ -40,10 +40,10 @@ export function createWarehouse(file, name) {
       region TEXT NOT NULL,
       product_line TEXT NOT NULL,
       product TEXT NOT NULL,
-      month TEXT NOT NULL, -- 2025-01
+      day TEXT NOT NULL, -- 2025-01-31
       orders INTEGER NOT NULL,
       revenue_cents INTEGER NOT NULL,
-      PRIMARY KEY (customer_id, region, product_line, product, month)
+      PRIMARY KEY (customer_id, region, product_line, product, day)
     ) STRICT, WITHOUT ROWID`)
   const insert = database.prepare('INSERT INTO sales VALUES (?, ?, ?, ?, ?, ?, ?)')
   database.transaction(() => {
@@ -62,13 +62,15 @@ function* salesOf(warehouse) {
     for (const region of regions) {
       const size = customer.scale * (0.7 + 0.6 * random())
       for (const product of products) {
-        for (const [index, month] of months.entries()) {
-          const trend = (1 + customer.growth) ** index
-          const season = 1 + 0.16 * Math.cos(((index - customer.peak) / 12) * 2 * Math.PI)
-          const noise = 0.88 + 0.24 * random()
-          const orders = Math.max(1, Math.round(product.demand * size * trend * season * noise))
+        for (const day of days) {
+          const month = day.getUTCMonth()
+          const trend = (1 + customer.growth) ** month
+          const season = 1 + 0.16 * Math.cos(((month - customer.peak) / 12) * 2 * Math.PI)
+          const orders = Math.floor((product.demand / 30) * size * trend * season + random())
+          if (orders === 0) continue
           const revenue = Math.round(orders * product.price * 100 * (0.94 + 0.12 * random()))
-          yield [customer.id, region, product.line, product.name, month, orders, revenue]
+          const date = day.toISOString().slice(0, 10)
+          yield [customer.id, region, product.line, product.name, date, orders, revenue]
         }
       }
     }

@@ -1,20 +1,20 @@
 /// <reference lib="dom" />
 // The product's page. It passes the token to the frame and does not keep it.
 
-/** @typedef {{ id: string, name: string }} Customer */
-/** @typedef {{ id: string, dataSource: string, properties: Record<string, string | string[]>, fingerprint: string }} UserGroup */
+/** @typedef {import('../customers.js').Customer} Customer */
 
 const rendererOrigin = document.documentElement.dataset.rendererOrigin ?? ''
 const embedding = elementOf('embed')
 const status = elementOf('status')
-const rotate = /** @type {HTMLButtonElement} */ (elementOf('rotate'))
+const actions = elementOf('actions')
 
 /** @type {{ customer: string, frame: HTMLIFrameElement } | undefined} */
 let shown
 
 elementOf('caption').textContent = `Drawn by the renderer at ${rendererOrigin}`
-elementOf('reload').addEventListener('click', () => shown && embed(shown.customer))
-rotate.addEventListener('click', () => shown && void rotateToken(shown.customer))
+actions.addEventListener('click', ({ target }) => {
+  if (shown && target instanceof HTMLButtonElement) void change(shown.customer, target)
+})
 window.addEventListener('message', (event) => {
   // Any window may send messages here. Respond only to the renderer's page in the current frame.
   if (!shown || event.origin !== rendererOrigin || event.source !== shown.frame.contentWindow) return
@@ -27,7 +27,7 @@ void showCustomers()
 
 async function showCustomers() {
   const response = await fetch('/customers')
-  const customers = /** @type {Customer[]} */ (await response.json())
+  const customers = /** @type {Pick<Customer, 'id' | 'name'>[]} */ (await response.json())
   elementOf('customers').replaceChildren(
     ...customers.map(({ id, name }, index) => {
       const label = document.createElement('label')
@@ -71,25 +71,32 @@ async function sendToken(target) {
   const result = await post('/dashboard-token', target.customer)
   // The customer may have been switched meanwhile.
   if (target !== shown || !result?.token) return
-  showFacts(result.userGroup)
+  showFacts(result.customer)
   target.frame.contentWindow?.postMessage({ type: 'dashboard:token', token: result.token }, rendererOrigin)
 }
 
-/** @param {string} customer */
-async function rotateToken(customer) {
-  rotate.disabled = true
-  const result = await post('/rotation', customer)
-  rotate.disabled = false
+/**
+ * @param {string} customer
+ * @param {HTMLButtonElement} button its value is the path of the change
+ */
+async function change(customer, { value, dataset }) {
+  // A second click would rotate again.
+  if (actions.ariaBusy === 'true') return
+  actions.ariaBusy = 'true'
+  const result = await post(`/${value}`, customer)
+  actions.ariaBusy = 'false'
   if (!result || customer !== shown?.customer) return
-  showFacts(result.userGroup)
-  status.textContent = 'Token rotated. The dashboard stops with the old token and asks for the new one.'
+  showFacts(result.customer)
+  status.textContent = dataset.done ?? ''
+  // A dashboard that was opened during the suspension has no valid token and asks for one at growing intervals.
+  if (value === 'resume') void sendToken(shown)
 }
 
 /**
  * Sends a request to the product's backend, which holds the API token.
  * @param {string} path
  * @param {string} customer
- * @returns {Promise<{ token?: string, userGroup: UserGroup } | undefined>}
+ * @returns {Promise<{ token?: string, customer: Customer } | undefined>}
  */
 async function post(path, customer) {
   try {
@@ -98,7 +105,7 @@ async function post(path, customer) {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ customer }),
     })
-    /** @type {{ token?: string, userGroup: UserGroup }} */
+    /** @type {{ token?: string, customer: Customer }} */
     const body = await response.json()
     if (response.ok) return body
   } catch {
@@ -108,14 +115,9 @@ async function post(path, customer) {
   return undefined
 }
 
-/** @param {UserGroup} userGroup */
-function showFacts({ id, dataSource, properties, fingerprint }) {
-  const facts = {
-    user_group: id,
-    data_source: dataSource,
-    ...properties,
-    'token, SHA-256': `${fingerprint}…`,
-  }
+/** @param {Customer} customer */
+function showFacts({ id, dataSource, properties }) {
+  const facts = { user_group: id, data_source: dataSource, ...properties }
   elementOf('facts').replaceChildren(
     ...Object.entries(facts).map(([name, value]) => {
       const fact = document.createElement('div')

@@ -27,8 +27,15 @@ darkness.addEventListener('change', () => {
   if (drawn) drawChart(drawn)
 })
 
-/** @param {View} view */
-export function draw(view) {
+/**
+ * @param {View} view
+ * @param {string} fingerprint start of the SHA-256 of the view's token
+ */
+export function draw(view, fingerprint) {
+  if (elementOf('token').textContent !== `Token ${fingerprint}…`) {
+    // A new element, so that its animation runs.
+    elementOf('token').replaceChildren(element('span', `Token ${fingerprint}…`))
+  }
   elementOf('refreshed').textContent = `Refreshed ${new Date().toLocaleTimeString('en-GB')}`
   // An unchanged view is not redrawn, so that a tooltip or a selection survives the refresh.
   if (JSON.stringify(view) === JSON.stringify(drawn)) return
@@ -38,6 +45,7 @@ export function draw(view) {
   elementOf('data-source').textContent = view.dataSource
   drawTiles(view)
   drawTable(view)
+  elementOf('all-products').hidden = view.product === null
   drawStatements(view)
   if (view.byMonth.length > 0) drawChart(view)
 }
@@ -48,13 +56,16 @@ export function clear() {
   chart?.destroy()
   chart = undefined
   for (const id of [
+    'token',
     'refreshed',
     'title',
     'scope',
     'data-source',
     'tiles',
     'chart-title',
-    'products',
+    'table-title',
+    'row-name',
+    'rows',
     'statements',
   ]) {
     elementOf(id).replaceChildren()
@@ -87,19 +98,28 @@ function drawTiles(view) {
   )
 }
 
-/** @param {View} view */
+/**
+ * Draws the products, or the months of one product.
+ * @param {View} view
+ */
 function drawTable(view) {
   const money = moneyOf(view)
   const total = sum(view.byProduct, 'revenue_cents')
-  elementOf('products').replaceChildren(
-    ...view.byProduct.map((row) => {
+  elementOf('table-title').textContent = view.product === null ? 'Products' : `${view.product} by month`
+  elementOf('row-name').textContent = view.product === null ? 'Product' : 'Month'
+  const rows =
+    view.product === null
+      ? view.byProduct.map((row) => ({ ...row, name: productButton(row.product) }))
+      : view.byMonth.map((row) => ({ ...row, name: monthName(row.month, 'long') }))
+  elementOf('rows').replaceChildren(
+    ...rows.map((row) => {
       const share = row.revenue_cents / total
       const meter = /** @type {HTMLMeterElement} */ (element('meter'))
       meter.value = share
       meter.ariaHidden = 'true'
       const tableRow = element(
         'tr',
-        cell('', row.product),
+        cell('', row.name),
         cell('line', row.product_line),
         cell('number', row.orders.toLocaleString('en')),
         cell('number', money(row.revenue_cents)),
@@ -112,7 +132,8 @@ function drawTable(view) {
 }
 
 /** @param {View} view */
-function drawStatements({ statements }) {
+function drawStatements({ statements = [] }) {
+  elementOf('statements-panel').hidden = statements.length === 0
   elementOf('statements').replaceChildren(
     ...statements.map(({ text, values }) => element('pre', `${text}\n\n-- bound: ${JSON.stringify(values)}`)),
   )
@@ -139,7 +160,8 @@ function drawChart(view) {
     })),
   }
   chart?.destroy()
-  elementOf('chart-title').textContent = `Revenue by month, ${months[0]?.slice(0, 4)}`
+  const subject = view.product === null ? 'Revenue' : `Revenue of ${view.product}`
+  elementOf('chart-title').textContent = `${subject} by month, ${months[0]?.slice(0, 4)}`
   const money = moneyOf(view)
   const text = {
     color: color('--muted'),
@@ -223,6 +245,14 @@ function sum(rows, name) {
 /** @param {string} variable variable of the style sheet */
 function color(variable) {
   return getComputedStyle(document.documentElement).getPropertyValue(variable)
+}
+
+/** @param {string} product */
+function productButton(product) {
+  const button = /** @type {HTMLButtonElement} */ (element('button', product))
+  button.type = 'button'
+  button.title = `Show ${product} by month`
+  return button
 }
 
 /**

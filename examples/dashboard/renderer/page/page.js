@@ -12,6 +12,8 @@ const silenceMs = 12_000
 const initialDelayMs = 1000
 const maxDelayMs = 30_000
 
+/** Filters of the view. The period and the product are not secret, so they may be in a URL. */
+const filter = new URLSearchParams()
 /** @type {string | undefined} */
 let token
 /** Aborts the stream of views. */
@@ -30,6 +32,14 @@ let followTimer
 let tokenTimer
 
 elementOf('refresh').addEventListener('click', () => void follow())
+for (const input of document.querySelectorAll('input')) {
+  // While a year is being typed, the date is out of range.
+  input.addEventListener('change', () => input.checkValidity() && setFilter(input.name, input.value))
+}
+elementOf('rows').addEventListener('click', ({ target }) => {
+  if (target instanceof HTMLButtonElement) showProduct(target.textContent)
+})
+elementOf('all-products').addEventListener('click', () => showProduct(''))
 new ResizeObserver(() => {
   tellHost({ type: 'dashboard:height', height: document.body.offsetHeight })
 }).observe(document.body)
@@ -60,6 +70,26 @@ if (window.parent === window) {
   requestToken()
 }
 
+/**
+ * @param {string} name
+ * @param {string} value empty for no limit
+ */
+function setFilter(name, value) {
+  if (value === '') filter.delete(name)
+  else filter.set(name, value)
+  void follow()
+}
+
+/**
+ * Drills down to the months of a product, or back to all products.
+ * @param {string} product empty for all
+ */
+function showProduct(product) {
+  // The button that has the focus is about to disappear.
+  elementOf('table').focus()
+  setFilter('product', product)
+}
+
 /** Shows views until the stream ends, then starts another. */
 async function follow() {
   window.clearTimeout(followTimer)
@@ -87,7 +117,9 @@ async function readViews(signal) {
   const silence = new AbortController()
   let timer = window.setTimeout(() => silence.abort(), silenceMs)
   try {
-    const response = await fetch('/view', {
+    const url = new URL('/view', location.href)
+    url.search = String(filter)
+    const response = await fetch(url, {
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.any([signal, silence.signal]),
     })
@@ -132,11 +164,11 @@ function receive(json) {
   else notify('failed', 'The dashboard cannot be shown', message.message)
 }
 
-/** @param {Extract<Message, { type: 'view' }>} message */
-function show({ view, expiresAt }) {
+/** @param {import('../updates.js').ViewMessage} message */
+function show({ view, fingerprint, expiresAt }) {
   hasOpened = true
   document.body.dataset.state = view.byMonth.length > 0 ? 'shown' : 'empty'
-  draw(view)
+  draw(view, fingerprint)
   window.clearTimeout(tokenTimer)
   requests = 0
   // In its grace period, the old token shows the dashboard until the new one has arrived.
