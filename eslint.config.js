@@ -30,7 +30,10 @@ const importRule = {
     types: ['store'],
   },
   runtime: {
-    parts: ['app.ts', 'config', 'contract', 'domain', 'http', 'observability', 'store', 'version.ts'],
+    parts: [
+      ...['app.ts', 'config', 'contract', 'domain', 'http', 'observability', 'package-folder.ts', 'store'],
+      'version.ts',
+    ],
     packages: ['fastify', 'pino', 'undici'],
   },
   cli: {
@@ -117,7 +120,7 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
 }
 
 export default defineConfig(
-  globalIgnores(['**/bundle/', '**/dist/', '**/data/', 'client/src/wire.ts']),
+  globalIgnores(['**/bundle/', 'server/console/', '**/dist/', '**/data/', 'client/src/wire.ts']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

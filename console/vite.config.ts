@@ -7,6 +7,10 @@ export default defineConfig({
   // The service replaces this by a fresh nonce in every response.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
+    // Published with the server.
+    outDir: '../server/console',
+    emptyOutDir: true,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     reportCompressedSize: false,
     // Most styles belong to components that every page uses.
     cssCodeSplit: false,

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundledPackages } from './bundled-packages.js'
 
 /**
  * @typedef {{ name?: string, version?: string, license?: string, integrity?: string, resolved?: string, link?: boolean,
@@ -34,6 +35,7 @@ const folders =
         join(root, path),
       )
 
+const bundled = await bundledPackages()
 /** @type {string[]} */
 const problems = []
 const counts = folders.map(check)
@@ -80,9 +82,10 @@ function checkVersions(file, { dependencies, devDependencies, optionalDependenci
  * @param {LockedPackage} locked
  * @param {Manifest} manifest
  */
-function checkPackage(path, locked, { allowScripts }) {
+function checkPackage(path, locked, { allowScripts, workspaces }) {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-  const isProduction = locked.dev !== true && locked.devOptional !== true
+  const isInstalled = locked.dev !== true && locked.devOptional !== true
+  const isProduction = isInstalled || (workspaces !== undefined && bundled.includes(path))
   if (locked.integrity === undefined) problems.push(`${path}: has no integrity in package-lock.json`)
   // A package without an address comes from the registry that npm is configured for.
   if (locked.resolved !== undefined) problems.push(`${path}: has an address of its own in package-lock.json`)

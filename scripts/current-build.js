@@ -24,7 +24,7 @@ const inputs = [
 /** The last files that each step of the build writes. */
 const outputs = [
   'server/bundle/ugs.js',
-  'console/dist/index.html',
+  'server/console/index.html',
   'renderer/cjs/dist/index.js',
   'client/cjs/dist/index.js',
 ]

@@ -1,52 +1,42 @@
-// Writes a CycloneDX SBOM (JSON) of what the service runs with: `npm run --silent sbom > sbom.json`. npm makes it out of
+// Writes a CycloneDX SBOM (JSON) of the service's package: `npm run --silent sbom > sbom.json`. npm makes it out of
 // package-lock.json. Of a workspace, `npm sbom --omit dev` leaves out each package that another one has for its development
-// (fastify, pg and all that they bring), so that npm is given what belongs to the service alone.
+// (fastify, pg and all that they bring), so that npm is given the service as a project of its own.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundledPackages } from './bundled-packages.js'
 
-/**
- * @typedef {{ dev?: boolean, devOptional?: boolean, link?: boolean, resolved?: string }} LockedPackage
- */
-
-/** The service, and what it serves. */
-const workspaces = ['server', 'console']
+/** @typedef {Record<string, string>} Versions */
+/** @typedef {{ name: string, dependencies: Versions, devDependencies: Versions }} Manifest */
+/** @typedef {{ packages: Record<string, Manifest & { dev?: boolean, link?: boolean }> }} Lock */
 
 const root = new URL('../', import.meta.url)
 /** @returns {unknown} */
 const readJson = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL(path, root), 'utf8'))
-const read = (/** @type {string} */ path) => /** @type {object} */ (readJson(path))
 
-const lock = /** @type {{ packages: Record<string, LockedPackage> }} */ (read('package-lock.json'))
-const production = Object.entries(lock.packages).filter(
-  ([path, { dev, devOptional, link, resolved = '' }]) =>
-    link === true || !path.includes('node_modules/')
-      ? path === '' || workspaces.includes(link === true ? resolved : path)
-      : dev !== true && devOptional !== true,
-)
+const { devDependencies, ...manifest } = /** @type {Manifest} */ (readJson('server/package.json'))
+const lock = /** @type {Lock} */ (readJson('package-lock.json'))
+const bundled = (await bundledPackages()).map((path) => path.replace(/^.*node_modules\//, ''))
+const dependencies = {
+  ...manifest.dependencies,
+  ...Object.fromEntries(Object.entries(devDependencies).filter(([name]) => bundled.includes(name))),
+}
+// npm leaves out those that nothing depends on.
+const installed = Object.entries(lock.packages)
+  .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
+  .map(([path, locked]) => [path.replace(/^server\//, ''), { ...locked, dev: undefined }])
+const packages = { '': { ...manifest, dependencies }, ...Object.fromEntries(installed) }
 
 const folder = mkdtempSync(join(tmpdir(), 'ugs-sbom-'))
 try {
-  // It has the name that npm gives the whole.
-  const project = join(folder, 'user-group-service')
-  const write = (/** @type {string} */ path, /** @type {object} */ value) => {
-    mkdirSync(join(project, path, '..'), { recursive: true })
-    writeFileSync(join(project, path), JSON.stringify(value))
-  }
-  write('package.json', {
-    ...read('package.json'),
-    devDependencies: undefined,
-    overrides: undefined,
-    workspaces,
-  })
-  for (const workspace of workspaces)
-    write(`${workspace}/package.json`, { ...read(`${workspace}/package.json`), devDependencies: undefined })
-  const packages = production.map(([path, locked]) => [
-    path,
-    { ...locked, devDependencies: undefined, ...(path === '' && { workspaces }) },
-  ])
-  write('package-lock.json', { ...lock, packages: Object.fromEntries(packages) })
+  // npm takes the name of the project from its folder.
+  const project = join(folder, manifest.name)
+  mkdirSync(project)
+  const write = (/** @type {string} */ file, /** @type {object} */ value) =>
+    writeFileSync(join(project, file), JSON.stringify(value))
+  write('package.json', { ...manifest, dependencies })
+  write('package-lock.json', { ...lock, packages })
   const text = execFileSync(
     'npm',
     [

@@ -22,6 +22,7 @@ import {
   isArray,
   isBoolean,
   isCount,
+  isCountOrNull,
   isEnvironment,
   isObject,
   isObjectOrNull,
@@ -30,8 +31,10 @@ import {
   isText,
   isTextByKeyOrNull,
   isTextOrNull,
+  isTexts,
   isTimeText,
   isTimeTextOrNull,
+  isUndefinedOr,
   read,
   readEach,
   type Shape,
@@ -48,14 +51,12 @@ type WireFinding = Wire['IsolationResponse']['findings'][number]
 type WireVersion = Wire['VersionListResponse']['versions'][number]
 type WireUser = Wire['ManagedUserGroup']
 
-const success = isOne
-const page = { success, next_cursor: isTextOrNull }
+export const success = isOne
+export const page = { success, next_cursor: isTextOrNull }
 const named = { provided_id: isText, name: isText }
 const content = { name: isText, mapping: isTextByKeyOrNull, properties: isObjectOrNull }
 const authored = { updated_at: isTimeText, updated_by: isTextOrNull }
 const registered = { id: isCount, ...named, created_at: isTimeText }
-const isUndefinedOr = (check: (value: unknown) => boolean) => (value: unknown) =>
-  value === undefined || check(value)
 const isAnything = () => true
 
 const userGroupShape: Shape<WireUser> = {
@@ -95,12 +96,12 @@ const apiTokenShape: Shape<Wire['ApiToken']> = {
   name: isText,
   api_environment_tag: isEnvironment,
   // Any strings, so that scopes of newer services are passed on.
-  scopes: (value) => isArray(value) && value.every(isText),
+  scopes: isTexts,
   created_at: isTimeText,
   expires_at: isTimeTextOrNull,
   revoked_at: isTimeTextOrNull,
   last_used_at: isTimeTextOrNull,
-  replaced_by: (value) => value === null || isCount(value),
+  replaced_by: isCountOrNull,
   rate_limit: isTextOrNull,
 }
 const workspaceShape: Shape<Wire['NewWorkspaceResponse']['workspace']> = {
@@ -341,7 +342,7 @@ export function readAuditEvents(json: unknown): Page<AuditEvent> {
   return { items: response.audit_events.map(auditEventOf), nextCursor: response.next_cursor }
 }
 
-function readResponse<Body extends object>(json: unknown, shape: Shape<Body>): Body {
+export function readResponse<Body extends object>(json: unknown, shape: Shape<Body>): Body {
   return read(json, 'the response', shape)
 }
 
@@ -436,6 +437,6 @@ function auditEventOf(value: unknown): AuditEvent {
   }
 }
 
-function timeOf(text: string | null): number | null {
+export function timeOf(text: string | null): number | null {
   return text === null ? null : Date.parse(text)
 }

@@ -4,6 +4,7 @@ import type { components } from './wire.ts'
 // Types of the management API. All times are in milliseconds since the Unix epoch, as `new Date(…)` takes them.
 
 type Wire = components['schemas']
+type WireDelivery = Wire['WebhookDeliveryListResponse']['deliveries'][number]
 
 /** A permission of an API token. */
 export type Scope = Wire['ApiToken']['scopes'][number]
@@ -228,5 +229,60 @@ export interface AuditEvent {
    */
   readonly details: JsonObject | null
 }
+
+/** A URL that receives the events of this environment, signed by Standard Webhooks. */
+export interface WebhookEndpoint {
+  readonly id: number
+  readonly name: string
+  readonly url: string
+  /** Types of the events that it receives. Empty for all. Newer services may send types that are not listed here. */
+  readonly eventTypes: readonly EventType[]
+  /** `disabled` by the service after 3 days without success. Events then wait as if paused. */
+  readonly state: Wire['WebhookEndpoint']['state']
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** Time of the last attempt that succeeded. Null if none did. */
+  readonly lastSuccessAt: number | null
+  /** Time of the first failed attempt after the last success. Null if none failed. */
+  readonly failingSince: number | null
+  /** Number of events that wait for their first attempt. */
+  readonly pending: number
+  /** Number of events whose last attempt failed. */
+  readonly failing: number
+  /** Time of the oldest undelivered event. Null if there is none. */
+  readonly oldestEventAt: number | null
+}
+
+export interface WebhookEndpointSecret {
+  readonly webhookEndpoint: WebhookEndpoint
+  /** Verifies signatures. It is shown only once, so store it. */
+  readonly secret: string
+}
+
+/** The delivery of one event to one webhook endpoint. */
+export interface WebhookDelivery {
+  readonly id: number
+  /** `webhook-id` of the request, the same for each attempt. */
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly occurredAt: number
+  /** Null if the event concerns no user group. */
+  readonly teamId: number | null
+  /** `pending` before the first attempt, `failing` after an attempt that failed. */
+  readonly state: WireDelivery['state']
+  readonly attempts: number
+  readonly lastAttemptAt: number | null
+  /** Null if it was delivered, and while it waits for an earlier event of the user group. */
+  readonly nextAttemptAt: number | null
+  /** HTTP status of the last response. Null if there was none. */
+  readonly responseStatus: number | null
+  /** Duration of the last attempt, in milliseconds. */
+  readonly durationMs: number | null
+  /** Reason why the last attempt got no response, such as `ECONNREFUSED`. Null if it got one. */
+  readonly errorCode: string | null
+}
+
+/** For example `user_group.suspended`. */
+export type EventType = WireDelivery['event_type']
 
 export type AuditAction = Wire['AuditEventListResponse']['audit_events'][number]['action']

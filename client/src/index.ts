@@ -12,6 +12,7 @@ export type {
   AuditEvent,
   DeletedUserGroup,
   Difference,
+  EventType,
   IsolationFinding,
   LeakedToken,
   AdminUserGroup,
@@ -25,6 +26,9 @@ export type {
   UserGroupContent,
   UserGroupVersion,
   UserGroupView,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointSecret,
   Workspace,
 } from './admin-types.ts'
 export type {
@@ -42,6 +46,11 @@ export type {
   UserGroupChange,
   UserGroupSearch,
   VersionRange,
+  WebhookDeliverySearch,
+  WebhookEndpointChange,
+  WebhookEndpointFields,
+  WebhookRedelivery,
+  WebhookSecretRotation,
   WorkspaceFields,
 } from './management-fields.ts'
 export type { RequestOptions, ConnectionOptions } from './options.ts'

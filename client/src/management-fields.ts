@@ -1,5 +1,5 @@
 import type { RequestOptions } from './options.ts'
-import type { AuditAction, Scope } from './admin-types.ts'
+import type { AuditAction, EventType, Scope, WebhookDelivery } from './admin-types.ts'
 import type { JsonInterface, JsonObject, Mapping } from './user-group.ts'
 
 // Parameters of the management API.
@@ -128,4 +128,38 @@ export interface SchemaFields {
 export interface DataSourceFields extends SchemaFields {
   /** Id of its schema. */
   readonly schemaId: number
+}
+
+export interface WebhookEndpointFields {
+  /** 1 to 255 characters, need not be unique. */
+  readonly name: string
+  /** An https URL at a public address, at most 2,000 characters. Settings of the service may allow others. */
+  readonly url: string
+  /** Default: all types. */
+  readonly eventTypes?: readonly EventType[] | undefined
+}
+
+/** Fields to change. Omitted and undefined fields keep their values. */
+export interface WebhookEndpointChange {
+  readonly name?: string | undefined
+  readonly url?: string | undefined
+  /** An empty array selects all types. */
+  readonly eventTypes?: readonly EventType[] | undefined
+  /** While paused, events wait, at most for the retention of events and 3 days. */
+  readonly state?: 'active' | 'paused' | undefined
+}
+
+export interface WebhookSecretRotation {
+  /** Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. */
+  readonly overlapSeconds?: number | undefined
+}
+
+export interface WebhookDeliverySearch extends PageLimit {
+  /** Only deliveries in this state. Default: all. */
+  readonly state?: WebhookDelivery['state'] | undefined
+}
+
+export interface WebhookRedelivery {
+  /** Events at or after this time, in milliseconds since the Unix epoch. */
+  readonly since: number
 }

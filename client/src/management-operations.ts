@@ -12,8 +12,14 @@ import type {
   SchemaFields,
   UserGroupChange,
   UserGroupSearch,
+  WebhookDeliverySearch,
+  WebhookEndpointChange,
+  WebhookEndpointFields,
+  WebhookRedelivery,
+  WebhookSecretRotation,
   WorkspaceFields,
 } from './management-fields.ts'
+import * as webhookResponses from './webhook-responses.ts'
 import type { components } from './wire.ts'
 
 // The operations of `/admin/v1`: how each is sent, and what a retry of it means.
@@ -208,6 +214,54 @@ export const listAuditEvents = (search: AuditSearch, cursor: string | undefined)
   })
 }
 
+export const listWebhookEndpoints = get('/webhook-endpoints', webhookResponses.readWebhookEndpoints)
+
+export const createWebhookEndpoint = ({ eventTypes, ...others }: WebhookEndpointFields) =>
+  ({
+    ...send('POST', '/webhook-endpoints', webhookResponses.readWebhookSecret, {
+      ...others,
+      event_types: eventTypes,
+    }),
+    status: 201,
+    isNonIdempotent: true,
+  }) as const
+
+export const getWebhookEndpoint = (id: number) => get(webhookPathOf(id), webhookResponses.readWebhookEndpoint)
+
+export const updateWebhookEndpoint = (id: number, { eventTypes, ...others }: WebhookEndpointChange) =>
+  send('PATCH', webhookPathOf(id), webhookResponses.readWebhookEndpoint, {
+    ...others,
+    event_types: eventTypes,
+  })
+
+export const deleteWebhookEndpoint = (id: number) => remove(webhookPathOf(id))
+
+export const rotateWebhookSecret = (id: number, { overlapSeconds }: WebhookSecretRotation) => {
+  const body: WithUndefined<Wire['WebhookSecretRotationBody']> = { overlap_seconds: overlapSeconds }
+  return {
+    ...send('POST', `${webhookPathOf(id)}/rotate-secret`, webhookResponses.readWebhookSecret, body),
+    isNonIdempotent: true,
+  } as const
+}
+
+export const listWebhookDeliveries = (
+  id: number,
+  search: WebhookDeliverySearch,
+  cursor: string | undefined,
+) => get(`${webhookPathOf(id)}/deliveries`, webhookResponses.readWebhookDeliveries, { ...search, cursor })
+
+export const redeliverWebhook = (id: number, deliveryId: number) =>
+  send(
+    'POST',
+    `${webhookPathOf(id)}/deliveries/${idOf('deliveryId', deliveryId)}/redeliver`,
+    webhookResponses.readRedelivered,
+  )
+
+export const redeliverWebhooks = (id: number, { since }: WebhookRedelivery) =>
+  send('POST', `${webhookPathOf(id)}/redeliver`, webhookResponses.readRedelivered, {
+    since: timeText('since', since),
+  })
+
 type Parameter = string | number | boolean | undefined
 
 /** The latest time that RFC 3339 can represent. */
@@ -246,6 +300,10 @@ function remove(path: string): Operation<void> {
 
 function pathOf(teamId: number): string {
   return `/user-groups/${idOf('teamId', teamId)}`
+}
+
+function webhookPathOf(id: number): string {
+  return `/webhook-endpoints/${idOf('id', id)}`
 }
 
 /** @throws TypeError for an id that would change the path */

@@ -46,6 +46,10 @@ export function isTextOrNull(value: unknown): boolean {
   return value === null || isText(value)
 }
 
+export function isTexts(value: unknown): boolean {
+  return isArray(value) && value.every(isText)
+}
+
 export function isTextByKeyOrNull(value: unknown): boolean {
   return value === null || (isObject(value) && Object.values(value).every(isText))
 }
@@ -60,6 +64,10 @@ export function isBoolean(value: unknown): boolean {
 
 export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+export function isCountOrNull(value: unknown): boolean {
+  return value === null || isCount(value)
 }
 
 export function isEnvironment(value: unknown): boolean {
@@ -86,4 +94,8 @@ export function isTimeTextOrNull(value: unknown): boolean {
 
 export function isOneOf(texts: readonly string[]): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && texts.includes(value)
+}
+
+export function isUndefinedOr(check: Check): Check {
+  return (value) => value === undefined || check(value)
 }

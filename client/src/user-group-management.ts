@@ -16,6 +16,9 @@ import type {
   RegisteredSchema,
   UserGroupVersion,
   UserGroupView,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointSecret,
   Workspace,
 } from './admin-types.ts'
 import type {
@@ -33,6 +36,11 @@ import type {
   UserGroupChange,
   UserGroupSearch,
   VersionRange,
+  WebhookDeliverySearch,
+  WebhookEndpointChange,
+  WebhookEndpointFields,
+  WebhookRedelivery,
+  WebhookSecretRotation,
   WorkspaceFields,
 } from './management-fields.ts'
 import * as operations from './management-operations.ts'
@@ -47,8 +55,8 @@ import { importRows, type ImportOptions, type ImportResult } from './user-group-
  *
  * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
  * respond, the reason of `signal` if that is aborted, and a `TypeError` for arguments that cannot be sent. Before that,
- * it retries as `UserGroupClient` does, except that `createApiToken` and `rotateApiToken` are retried only if they
- * cannot have taken effect. Each method describes what a retry does. All may throw `unauthenticated`, `forbidden`
+ * it retries as `UserGroupClient` does, except that methods that create or rotate an API token or a webhook secret are
+ * retried only if they cannot have taken effect. Each method describes what a retry does. All may throw `unauthenticated`, `forbidden`
  * (another scope), `validation_failed` and `unavailable`.
  */
 export class UserGroupManagement {
@@ -384,6 +392,97 @@ export class UserGroupManagement {
   /** Lists audit events, newest first. Pages may have fewer items than the limit, or none. */
   listAuditEvents(search: AuditSearch = {}, options: RequestOptions = {}): Paged<AuditEvent> {
     return paged(async (cursor) => this.#execute(operations.listAuditEvents(search, cursor), options))
+  }
+
+  /** Lists the webhook endpoints of this environment, sorted by id. */
+  async listWebhookEndpoints(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
+    return this.#execute(operations.listWebhookEndpoints, options)
+  }
+
+  /**
+   * Creates a webhook endpoint, which receives events from now on. The secret is shown only once.
+   *
+   * Never retried if an attempt may have taken effect. In that case, list the webhook endpoints and delete the unknown
+   * one.
+   */
+  async createWebhookEndpoint(
+    fields: WebhookEndpointFields,
+    options: RequestOptions = {},
+  ): Promise<WebhookEndpointSecret> {
+    return this.#execute(operations.createWebhookEndpoint(fields), options)
+  }
+
+  /** @throws ServiceError `not_found` */
+  async getWebhookEndpoint(id: number, options: RequestOptions = {}): Promise<WebhookEndpoint> {
+    return this.#execute(operations.getWebhookEndpoint(id), options)
+  }
+
+  /**
+   * Changes, pauses or resumes a webhook endpoint. A disabled one becomes active with the state `active`. A retry after
+   * a lost response overwrites changes that others made in between.
+   * @throws ServiceError `not_found`
+   */
+  async updateWebhookEndpoint(
+    id: number,
+    change: WebhookEndpointChange,
+    options: RequestOptions = {},
+  ): Promise<WebhookEndpoint> {
+    return this.#execute(operations.updateWebhookEndpoint(id, change), options)
+  }
+
+  /**
+   * Deletes a webhook endpoint with its deliveries. If a retry after a lost response finds none, the deletion succeeded.
+   * @throws ServiceError `not_found`
+   */
+  async deleteWebhookEndpoint(id: number, options: RequestOptions = {}): Promise<void> {
+    return this.#execute(operations.deleteWebhookEndpoint(id), options)
+  }
+
+  /**
+   * Replaces the secret of a webhook endpoint. Both secrets sign during the overlap. The new one is shown only once.
+   *
+   * Never retried if an attempt may have taken effect: another rotation ends the overlap of the secret before the last
+   * one. In that case, rotate again and give the receiver the new secret at once.
+   * @throws ServiceError `not_found`
+   */
+  async rotateWebhookSecret(
+    id: number,
+    rotation: WebhookSecretRotation = {},
+    options: RequestOptions = {},
+  ): Promise<WebhookEndpointSecret> {
+    return this.#execute(operations.rotateWebhookSecret(id, rotation), options)
+  }
+
+  /** Lists the deliveries to a webhook endpoint, newest first. */
+  listWebhookDeliveries(
+    id: number,
+    search: WebhookDeliverySearch = {},
+    options: RequestOptions = {},
+  ): Paged<WebhookDelivery> {
+    return paged(async (cursor) =>
+      this.#execute(operations.listWebhookDeliveries(id, search, cursor), options),
+    )
+  }
+
+  /**
+   * Sends one event again, also if it was delivered. After a retry, the receiver may get it more often.
+   * @throws ServiceError `not_found`
+   */
+  async redeliverWebhook(id: number, deliveryId: number, options: RequestOptions = {}): Promise<void> {
+    await this.#execute(operations.redeliverWebhook(id, deliveryId), options)
+  }
+
+  /**
+   * Sends all events since a time again, also delivered ones, and returns how many. A retry after a lost response does
+   * not count events that the lost attempt sends again.
+   * @throws ServiceError `not_found`
+   */
+  async redeliverWebhooks(
+    id: number,
+    redelivery: WebhookRedelivery,
+    options: RequestOptions = {},
+  ): Promise<number> {
+    return this.#execute(operations.redeliverWebhooks(id, redelivery), options)
   }
 
   #execute<Result>(operation: Operation<Result>, options: RequestOptions): Promise<Result> {

@@ -1571,6 +1571,16 @@ export interface components {
        */
       updated_at: string
       /**
+       * @description Time of the last attempt that succeeded (RFC 3339, UTC), or null.
+       * @example null
+       */
+      last_success_at: string | null
+      /**
+       * @description Time of the first failed attempt after the last success (RFC 3339, UTC), or null.
+       * @example null
+       */
+      failing_since: string | null
+      /**
        * @description Events that wait for their first attempt.
        * @example 0
        */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { errorTable } from '../../server/src/contract/errors.ts'
-import { clientOf, serviceFailure, token } from './support/client.ts'
+import { serviceFailure, token } from './support/client.ts'
+import { describeClients } from './support/clients.ts'
 import { respond, fault, serve } from './support/scripted-server.ts'
 
-describe('a service error keeps its code, status and request id', () => {
+describeClients('a service error keeps its code, status and request id', ({ clientOf }) => {
   for (const [code, { status }] of Object.entries(errorTable)) {
     it(code, async (t) => {
       const { origin } = await serve(t, fault(status, code))

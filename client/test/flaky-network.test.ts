@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { sharedService, startService } from '../../server/test/support/service.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
 import { transportFailure } from './support/client.ts'
+import { describeClients } from './support/clients.ts'
 import { startFlakyNetwork, type Fate } from './support/flaky-network.ts'
 
 const fates: readonly Fate[] = [
@@ -13,17 +14,17 @@ const fates: readonly Fate[] = [
   'loses half of the response',
 ]
 
-describe('unreliable network', () => {
+describeClients('unreliable network', ({ clientOf }) => {
   const service = sharedService()
   const apiToken = () => service().tokens.Testing
-  const direct = () => new UserGroupClient({ origin: service().origin, apiToken: apiToken() })
+  const direct = () => clientOf(service().origin, { apiToken: apiToken() })
 
   for (const fate of fates) {
     it(`all operations succeed if three connections in a row: ${fate}`, async (t) => {
       const introspecting = await createApiToken(service(), 'Testing', '--scopes', 'introspect')
       const over = async (token = apiToken()) => {
         const { origin } = await startFlakyNetwork(t, service().origin, fate, fate, fate)
-        return new UserGroupClient({ origin, apiToken: token })
+        return clientOf(origin, { apiToken: token })
       }
       const userGroupId = `over a connection that ${fate}`
       const { userGroup } = await (await over()).getOrCreate({ userGroupId, name: 'A' })
@@ -39,7 +40,7 @@ describe('unreliable network', () => {
   it('a permanent connection failure is unreachable', async (t) => {
     const always = Array.from({ length: 100 }, () => 'is reset' as const)
     const network = await startFlakyNetwork(t, service().origin, ...always)
-    const client = new UserGroupClient({ origin: network.origin, apiToken: apiToken(), maxTries: 4 })
+    const client = clientOf(network.origin, { apiToken: apiToken(), maxTries: 4 })
     const error = await transportFailure(client.getOrCreate({ userGroupId: 'a', name: 'A' }))
     assert.deepEqual([error.code, network.connections()], ['unreachable', 4])
   })

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { createApiToken, type ShownUserGroup } from '../../server/test/support/command.ts'
-import { sharedService } from '../../server/test/support/service.ts'
+import { sharedService, type RunningService } from '../../server/test/support/service.ts'
 import { UserGroupClient } from '../src/user-group-client.ts'
+import { describeClients, type ClientLibrary } from './support/clients.ts'
 import {
   cliDriver,
+  clientDriver,
   httpDriver,
-  sdkDriver,
   type Driver,
   type Fields,
   type Refused,
@@ -21,7 +22,9 @@ interface Expected {
   readonly token?: 'kept' | 'replaced'
 }
 
-/** HTTP and the SDK return the code, and all three the message. `ugs` exits with 2 for a usage error, 1 otherwise. */
+type Surface = 'HTTP' | 'ugs' | ClientLibrary['language']
+
+/** All return the message, and all but `ugs` the code. `ugs` exits with 2 for a usage error, 1 otherwise. */
 interface ExpectedRefusal {
   readonly refused: string
   readonly message: RegExp
@@ -40,8 +43,8 @@ interface Case {
   readonly leaves: { readonly name: string; readonly mapping: unknown; readonly properties: unknown } | null
   /** State of the first token after the last step. */
   readonly firstToken?: 'works' | 'in grace' | 'dead'
-  /** Reason why `ugs` cannot express this case. */
-  readonly notInCli?: string
+  /** Reason why an interface cannot express this case. */
+  readonly notIn?: Readonly<Partial<Record<Surface, string>>>
 }
 
 const full = { name: 'A', mapping: { 40: '213' }, properties: { region: 'EU', list: [1, null, true] } }
@@ -174,7 +177,7 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: full,
-    notInCli: 'it has no option for unknown fields',
+    notIn: { ugs: 'it has no option for unknown fields', Python: 'an unknown argument is a TypeError' },
   },
   {
     name: 'update what is not there',
@@ -216,7 +219,7 @@ const cases: readonly Case[] = [
     ],
     leaves: full,
     firstToken: 'dead',
-    notInCli: 'it rotates by the id of the user group, not by token',
+    notIn: { ugs: 'it rotates by the id of the user group, not by token' },
   },
   {
     name: 'rotate a superseded token in its grace period',
@@ -232,7 +235,7 @@ const cases: readonly Case[] = [
     ],
     leaves: full,
     firstToken: 'in grace',
-    notInCli: 'it rotates by the id of the user group, not by token',
+    notIn: { ugs: 'it rotates by the id of the user group, not by token' },
   },
   {
     name: 'rotate a token that is not known',
@@ -244,34 +247,36 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: null,
-    notInCli: 'it takes the id of a user group, not a token',
+    notIn: { ugs: 'it takes the id of a user group, not a token' },
   },
 ]
 
-describe('HTTP, the SDK and ugs give the same result', () => {
+describe('the results are as documented, by HTTP', () => defineCases('HTTP', httpDriver))
+describe('the results are as documented, by ugs', () => defineCases('ugs', cliDriver))
+describeClients('the results are as documented, by the client', ({ language, clientOf }) =>
+  defineCases(language, ({ origin, tokens }) => clientDriver(clientOf(origin, { apiToken: tokens.Testing }))),
+)
+
+function defineCases(surface: Surface, driverOf: (service: RunningService) => Driver): void {
   const service = sharedService()
-  const surfaces = { HTTP: httpDriver, SDK: sdkDriver, ugs: cliDriver }
   let renderer: UserGroupClient
   before(async () => {
     const apiToken = await createApiToken(service(), 'Testing', '--scopes', 'introspect')
     renderer = new UserGroupClient({ origin: service().origin, apiToken })
   })
 
-  for (const { name, steps, leaves, firstToken, notInCli } of cases) {
-    for (const [surface, driverOf] of Object.entries(surfaces)) {
-      if (surface === 'ugs' && notInCli !== undefined) continue
-      it(`${name}, by ${surface}`, async () => {
-        const id = `${name}, by ${surface}`
-        const tokens: string[] = []
-        for (const step of steps) {
-          const result = await runStep(step, driverOf(service()), id, tokens)
-          if ('refused' in step.gives) assertRefused(result, step.gives, surface === 'ugs')
-          else assertOutcome(result, step.gives, id, tokens)
-        }
-        assert.deepEqual(await stored(id), leaves)
-        if (firstToken !== undefined) assert.equal(await stateOf(tokens[0]), firstToken)
-      })
-    }
+  for (const { name: id, steps, leaves, firstToken, notIn = {} } of cases) {
+    if (notIn[surface] !== undefined) continue
+    it(id, async () => {
+      const tokens: string[] = []
+      for (const step of steps) {
+        const result = await runStep(step, driverOf(service()), id, tokens)
+        if ('refused' in step.gives) assertRefused(result, step.gives, surface === 'ugs')
+        else assertOutcome(result, step.gives, id, tokens)
+      }
+      assert.deepEqual(await stored(id), leaves)
+      if (firstToken !== undefined) assert.equal(await stateOf(tokens[0]), firstToken)
+    })
   }
 
   const stored = async (id: string) => {
@@ -295,7 +300,7 @@ describe('HTTP, the SDK and ugs give the same result', () => {
     assert.ok(Math.abs(seen.token.expiresAt - Date.now() - 3_600_000) < 60_000)
     return 'in grace'
   }
-})
+}
 
 function runStep(
   step: Step,

@@ -109,6 +109,34 @@ const calls: Readonly<Record<string, Call>> = {
     { schema_id: 1, provided_id: 'd', name: 'D' },
   ],
   deleteDataSource: [(m) => m.deleteDataSource(3), 'DELETE /data-sources/3'],
+  listWebhookEndpoints: [(m) => m.listWebhookEndpoints(), 'GET /webhook-endpoints'],
+  createWebhookEndpoint: [
+    (m) => m.createWebhookEndpoint({ name: 'a', url: 'https://a', eventTypes: ['schema.created'] }),
+    'POST /webhook-endpoints',
+    { name: 'a', url: 'https://a', event_types: ['schema.created'] },
+  ],
+  getWebhookEndpoint: [(m) => m.getWebhookEndpoint(3), 'GET /webhook-endpoints/3'],
+  updateWebhookEndpoint: [
+    (m) => m.updateWebhookEndpoint(3, { name: undefined, eventTypes: [], state: 'paused' }),
+    'PATCH /webhook-endpoints/3',
+    { state: 'paused', event_types: [] },
+  ],
+  deleteWebhookEndpoint: [(m) => m.deleteWebhookEndpoint(3), 'DELETE /webhook-endpoints/3'],
+  rotateWebhookSecret: [
+    (m) => m.rotateWebhookSecret(3, { overlapSeconds: 60 }),
+    'POST /webhook-endpoints/3/rotate-secret',
+    { overlap_seconds: 60 },
+  ],
+  listWebhookDeliveries: [
+    (m) => m.listWebhookDeliveries(3, { state: 'failing', limit: 2 }).page('c'),
+    'GET /webhook-endpoints/3/deliveries?state=failing&limit=2&cursor=c',
+  ],
+  redeliverWebhook: [(m) => m.redeliverWebhook(3, 4), 'POST /webhook-endpoints/3/deliveries/4/redeliver'],
+  redeliverWebhooks: [
+    (m) => m.redeliverWebhooks(3, { since: 1500 }),
+    'POST /webhook-endpoints/3/redeliver',
+    { since: '1970-01-01T00:00:01.500Z' },
+  ],
   listAuditEvents: [
     (m) =>
       m
@@ -216,6 +244,8 @@ describe('management request', () => {
       () => management.searchUserGroups({ name: '\ud800' }).page(),
       () => management.searchUserGroups({ propertyValue: Number.NaN }).page(),
       () => management.searchUserGroups({ propertyValue: {} as never }).page(),
+      () => management.redeliverWebhook(3, 0),
+      () => management.redeliverWebhooks(3, { since: -1 }),
       () => management.listAuditEvents({ since: NaN }).page(),
       () => management.listAuditEvents({ until: Date.parse('9999-12-31T23:59:59.999Z') + 1 }).page(),
       () => management.updateUserGroup(7, { properties: { seats: Infinity } }),

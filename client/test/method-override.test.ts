@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { sharedService } from '../../server/test/support/service.ts'
-import { UserGroupClient, type UserGroupClientOptions } from '../src/user-group-client.ts'
 import { serviceFailure, transportFailure } from './support/client.ts'
+import { describeClients } from './support/clients.ts'
 import { startHttpProxy, type HttpProxy, type ProxyBehavior } from './support/http-proxy.ts'
 
 const shown = ({ passed }: HttpProxy) =>
   passed.map(({ method, override }) => (override === undefined ? method : `${method} as ${override}`))
 
-describe('proxy that', () => {
+describeClients('proxy that', ({ clientOf }) => {
   const service = sharedService()
-  const behind = (proxy: HttpProxy, options: Partial<UserGroupClientOptions> = {}) =>
-    new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing, ...options })
+  const behind = (proxy: HttpProxy, options: { methodOverride?: boolean } = {}) =>
+    clientOf(proxy.origin, { apiToken: service().tokens.Testing, ...options })
   const onGet = (behavior: 'drop body' | number): ProxyBehavior => ({
     on: (method) => (method === 'GET' ? behavior : undefined),
   })
@@ -105,14 +105,10 @@ describe('proxy that', () => {
     assert.deepEqual(shown(proxy), ['POST as GET', 'POST as PUT', 'POST'])
     assert.match(proxy.passed.at(-1)?.idempotencyKey ?? '', /^[0-9a-f-]{36}$/)
   })
-})
 
-describe('the service’s own 400, 403, 405 and 413 do not trigger the override', () => {
-  const service = sharedService()
-
-  it('throws the service error', async (t) => {
+  it('passes 400 and 413 of the service: keeps the method', async (t) => {
     const proxy = await startHttpProxy(t, service().origin)
-    const client = new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing })
+    const client = behind(proxy)
     await serviceFailure(client.getOrCreate({ userGroupId: '' }))
     await serviceFailure(client.update({ userGroupId: 'a', properties: { a: 'x'.repeat(2 ** 20) } }))
     assert.deepEqual(shown(proxy), ['GET', 'PUT'])

@@ -13,7 +13,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 it('the programs of the README work with the built package', async (t) => {
   const service = await startService(t)
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program = '']) => program)
-  assert.equal(programs.length, 10)
+  assert.equal(programs.length, 11)
   const program = [
     ...programs.map((program) => program.replace('http://127.0.0.1:8080', service.origin)),
     'console.log(JSON.stringify([updated, rotated.environment]))',

@@ -3,9 +3,10 @@ import { describe, it } from 'node:test'
 import { UserGroupClient, type UserGroupClientOptions } from '../src/user-group-client.ts'
 import type { UserGroupFields } from '../src/user-group.ts'
 import { apiToken, assertNoToken, clientOf, token } from './support/client.ts'
+import { describeClients } from './support/clients.ts'
 import { active, created, json, rotated, serve, updated } from './support/scripted-server.ts'
 
-describe('request', () => {
+describeClients('request', ({ clientOf }) => {
   it('getOrCreate is a GET with a body and its length', async (t) => {
     const { origin, received } = await serve(t, json(created))
     const properties = { region: 'EU', list: [1, null, { deep: true }], ü: '€' }

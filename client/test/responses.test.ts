@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { clientOf, token, transportFailure } from './support/client.ts'
+import { it } from 'node:test'
+import { token, transportFailure } from './support/client.ts'
+import { describeClients } from './support/clients.ts'
 import {
   active,
   respond,
@@ -16,7 +17,7 @@ import {
 const fields = { userGroupId: 'customer-42', name: 'Example customer' }
 const group = { teamId: 7, token, name: 'Example customer', providedId: 'customer-42' }
 
-describe('response in camel case', () => {
+describeClients('response', ({ clientOf }) => {
   it('getOrCreate', async (t) => {
     const { origin } = await serve(t, json(created))
     assert.deepEqual(await clientOf(origin).getOrCreate(fields), {
@@ -97,71 +98,74 @@ describe('response in camel case', () => {
   })
 })
 
-describe('a response that is not from the service is a bad_answer and is not retried', () => {
-  const tooLong = JSON.stringify({ ...created, more: 'x'.repeat(8 * 1024 * 1024) })
-  const cases: Record<string, Responder> = {
-    'a login page': respond(200, `<h1>Sign in ${token}</h1>`, { 'content-type': 'text/html' }),
-    'not JSON': respond(200, token),
-    'not UTF-8': respond(200, Buffer.from('{"success":"\xff"}', 'latin1')),
-    'not an object': json([]),
-    'another object': json({ token }),
-    'an error with status 200': json({ success: 0, error: { code: 'internal', message: token } }),
-    'no user group': json({ ...created, user_group: null }),
-    'a token that is not a string': json({ ...created, user_group: { ...created.user_group, token: 1 } }),
-    'no properties': json({ ...created, user_group: { ...created.user_group, properties: undefined } }),
-    'too long': respond(200, tooLong),
-    'another status': respond(202, JSON.stringify(created)),
-    'not HTTP': (response) =>
-      response.socket?.end(`${token}\r
+describeClients(
+  'a response that is not from the service is a bad_answer and is not retried',
+  ({ clientOf }) => {
+    const tooLong = JSON.stringify({ ...created, more: 'x'.repeat(8 * 1024 * 1024) })
+    const cases: Record<string, Responder> = {
+      'a login page': respond(200, `<h1>Sign in ${token}</h1>`, { 'content-type': 'text/html' }),
+      'not JSON': respond(200, token),
+      'not UTF-8': respond(200, Buffer.from('{"success":"\xff"}', 'latin1')),
+      'not an object': json([]),
+      'another object': json({ token }),
+      'an error with status 200': json({ success: 0, error: { code: 'internal', message: token } }),
+      'no user group': json({ ...created, user_group: null }),
+      'a token that is not a string': json({ ...created, user_group: { ...created.user_group, token: 1 } }),
+      'no properties': json({ ...created, user_group: { ...created.user_group, properties: undefined } }),
+      'too long': respond(200, tooLong),
+      'another status': respond(202, JSON.stringify(created)),
+      'not HTTP': (response) =>
+        response.socket?.end(`${token}\r
 \r
 `),
-  }
-  for (const [name, responder] of Object.entries(cases)) {
-    it(name, async (t) => {
-      const { origin, received } = await serve(t, responder)
-      const error = await transportFailure(clientOf(origin).getOrCreate(fields))
-      assert.equal(error.code, 'bad_answer', error.message)
-      assert.equal(received.length, 1)
-    })
-  }
+    }
+    for (const [name, responder] of Object.entries(cases)) {
+      it(name, async (t) => {
+        const { origin, received } = await serve(t, responder)
+        const error = await transportFailure(clientOf(origin).getOrCreate(fields))
+        assert.equal(error.code, 'bad_answer', error.message)
+        assert.equal(received.length, 1)
+      })
+    }
 
-  for (const status of [301, 302, 303, 307, 308]) {
-    it(`a redirect with ${status} is not followed`, async (t) => {
-      const elsewhere = await serve(t, json(created))
-      const { origin, received } = await serve(t, refusal(status, { location: elsewhere.origin }))
-      for (const call of [
-        clientOf(origin).getOrCreate(fields),
-        clientOf(origin).update(fields),
-        clientOf(origin).rotate({ currentToken: token }),
-      ]) {
-        const error = await transportFailure(call)
-        assert.deepEqual([error.code, error.status], ['bad_answer', status])
-      }
-      assert.deepEqual([received.length, elsewhere.received.length], [3, 0])
-    })
-  }
+    for (const status of [301, 302, 303, 307, 308]) {
+      it(`a redirect with ${status} is not followed`, async (t) => {
+        const elsewhere = await serve(t, json(created))
+        const { origin, received } = await serve(t, refusal(status, { location: elsewhere.origin }))
+        for (const call of [
+          clientOf(origin).getOrCreate(fields),
+          clientOf(origin).update(fields),
+          clientOf(origin).rotate({ currentToken: token }),
+        ]) {
+          const error = await transportFailure(call)
+          assert.deepEqual([error.code, error.status], ['bad_answer', status])
+        }
+        assert.deepEqual([received.length, elsewhere.received.length], [3, 0])
+      })
+    }
 
-  const wrongIntrospections: Record<string, unknown> = {
-    'an inactive token with more members': { active: false, sub: 'customer-42' },
-    'an active token without a user group': { active: true },
-    'a time beyond the Date limit': { ...active, exp: 9e15 },
-    'a mapping of numbers': { ...active, mapping: { 40: 213 } },
-    'a data source without an id': { ...active, data_sources: { 40: { name: 'A' } } },
-    'a data source without its schema': {
-      ...active,
-      data_sources: { 40: { id: 213, provided_id: 'a', name: 'A' } },
-    },
-    'another environment': { ...active, api_environment_tag: 'Production' },
-  }
-  for (const [name, wrong] of Object.entries(wrongIntrospections)) {
-    it(`of introspect: ${name}`, async (t) => {
-      const { origin } = await serve(t, json(wrong))
-      assert.equal((await transportFailure(clientOf(origin).introspect(token))).code, 'bad_answer')
-    })
-  }
-})
+    const wrongIntrospections: Record<string, unknown> = {
+      'an inactive token with more members': { active: false, sub: 'customer-42' },
+      'an active token without a user group': { active: true },
+      'a time beyond the Date limit': { ...active, exp: 9e15 },
+      'a mapping of numbers': { ...active, mapping: { 40: 213 } },
+      'a data source without an id': { ...active, data_sources: { 40: { name: 'A' } } },
+      'a data source without its schema': {
+        ...active,
+        data_sources: { 40: { id: 213, provided_id: 'a', name: 'A' } },
+      },
+      'another environment': { ...active, api_environment_tag: 'Production' },
+    }
+    for (const [name, wrong] of Object.entries(wrongIntrospections)) {
+      it(`of introspect: ${name}`, async (t) => {
+        const { origin } = await serve(t, json(wrong))
+        assert.equal((await transportFailure(clientOf(origin).introspect(token))).code, 'bad_answer')
+      })
+    }
+  },
+)
 
-describe('an error that is not from the service is refused, with its status', () => {
+describeClients('an error that is not from the service is refused, with its status', ({ clientOf }) => {
   const cases: Record<string, Responder> = {
     'a page': refusal(404),
     'an empty body': respond(404, ''),

@@ -2,6 +2,7 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tansta
 import { readAuditSearch } from './pages/audit/search.ts'
 import { readLink } from './pages/data-sources/link.ts'
 import { readSearch } from './pages/user-groups/search.ts'
+import { readDeliverySearch } from './pages/webhooks/webhook-endpoint.ts'
 import { FailedPage, rootRoute } from './root-route.tsx'
 
 const startRoute = createRoute({
@@ -74,6 +75,20 @@ const apiTokensRoute = createRoute({
   path: '/api-tokens',
   component: lazyRouteComponent(() => import('./pages/api-tokens/api-tokens-page.tsx'), 'ApiTokensPage'),
 })
+const webhooksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
+const webhookEndpointRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks/$endpointId',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(
+    () => import('./pages/webhooks/webhook-endpoint-page.tsx'),
+    'WebhookEndpointPage',
+  ),
+})
 const auditRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/audit',
@@ -103,6 +118,8 @@ const routeTree = rootRoute.addChildren([
   promotionRoute,
   dataSourcesRoute,
   apiTokensRoute,
+  webhooksRoute,
+  webhookEndpointRoute,
   auditRoute,
   leakedTokenRoute,
   importRoute,

@@ -11,6 +11,7 @@ const pages = [
   ['Import', '/import'],
   ['Data sources', '/data-sources'],
   ['API tokens', '/api-tokens'],
+  ['Webhooks', '/webhooks'],
   ['Audit log', '/audit'],
 ] as const
 

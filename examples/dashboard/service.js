@@ -1,6 +1,6 @@
 import { runProgram, startProgram } from './shared/program.js'
 
-const ugs = new URL(import.meta.resolve('@user-group-service/server/bin/ugs.js'))
+const ugs = new URL(import.meta.resolve('user-group-service/bin/ugs.js'))
 // Customer is for production user groups, Testing for test ones.
 const environment = ['--environment', 'Customer']
 

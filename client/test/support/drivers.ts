@@ -1,7 +1,7 @@
 import { sendRequest } from '../../../server/test/support/http.ts'
 import type { RunningService } from '../../../server/test/support/service.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { UserGroupClient } from '../../src/user-group-client.ts'
+import type { Client } from './clients.ts'
 
 /** Fields of a user group except its id. `unknown`, so that cases can pass invalid values. */
 export interface Fields {
@@ -59,8 +59,7 @@ export function httpDriver({ origin, tokens }: RunningService): Driver {
   }
 }
 
-export function sdkDriver({ origin, tokens }: RunningService): Driver {
-  const client = new UserGroupClient({ origin, apiToken: tokens.Testing })
+export function clientDriver(client: Client): Driver {
   const refusedOr = async (result: Promise<Outcome>): Promise<Outcome | Refused> => {
     try {
       return await result

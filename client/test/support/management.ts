@@ -23,9 +23,12 @@ export interface ManagementFixture {
   readonly renderer: UserGroupClient
 }
 
-/** Starts one service for a suite, without API token cache, and returns fixtures by environment. */
+/** Starts one service for a suite, without API token cache and with webhooks to any address, and returns fixtures by environment. */
 export function sharedManagement(): (environment?: 'Customer' | 'Testing') => Promise<ManagementFixture> {
-  const service = sharedService({ UGS_API_TOKEN_CACHE_MS: '0' })
+  const service = sharedService({
+    UGS_API_TOKEN_CACHE_MS: '0',
+    ...{ UGS_WEBHOOK_HTTP: 'on', UGS_WEBHOOK_PRIVATE_ADDRESSES: 'on' },
+  })
   const known = new Map<string, Promise<ManagementFixture>>()
   return (environment = 'Customer') => {
     const fixture = known.get(environment) ?? createFixture(service(), environment)

@@ -30,6 +30,14 @@ async function changed({ create, management }: ManagementFixture, id: string): P
   return teamId
 }
 
+const url = 'https://receiver.invalid/'
+
+/** Creates a webhook endpoint for an event that no test causes. */
+async function createEndpoint({ management }: ManagementFixture, name: string): Promise<number> {
+  const fields = { name, url, eventTypes: ['api_token.revoked'] } as const
+  return (await management.createWebhookEndpoint(fields)).webhookEndpoint.id
+}
+
 /** Every operation that changes something. */
 export const retriedOperations: readonly RetriedOperation[] = [
   {
@@ -223,6 +231,77 @@ export const retriedOperations: readonly RetriedOperation[] = [
           assert.equal(error.code, 'already_exists')
         },
       }),
+  },
+  {
+    name: 'createWebhookEndpoint',
+    fails: true,
+    isNonIdempotent: true,
+    prepare: ({ management: direct }, id) =>
+      Promise.resolve({
+        call: (management) => management.createWebhookEndpoint({ name: id, url }),
+        done: async (_, fate) => {
+          const created = (await direct.listWebhookEndpoints()).filter(({ name }) => name === id)
+          assert.equal(created.length, fate === 'lose response' ? 1 : 0)
+        },
+      }),
+  },
+  {
+    name: 'rotateWebhookSecret',
+    fails: true,
+    isNonIdempotent: true,
+    prepare: async (fixture, id) => {
+      const endpointId = await createEndpoint(fixture, id)
+      return {
+        call: (management) => management.rotateWebhookSecret(endpointId),
+        done: async (_, fate) => {
+          const rotated = await allOf(
+            fixture.management.listAuditEvents({ action: 'webhook_endpoint.secret_rotated' }),
+          )
+          const own = rotated.filter(({ details }) => details?.webhook_endpoint_id === endpointId)
+          assert.equal(own.length, fate === 'lose response' ? 1 : 0)
+        },
+      }
+    },
+  },
+  {
+    name: 'updateWebhookEndpoint',
+    prepare: async (fixture, id) => {
+      const endpointId = await createEndpoint(fixture, id)
+      return {
+        call: (management) => management.updateWebhookEndpoint(endpointId, { state: 'paused' }),
+        done: async (result) => {
+          const endpoint = await fixture.management.getWebhookEndpoint(endpointId)
+          assert.equal(endpoint.state, 'paused')
+          assert.deepEqual(result, { ...endpoint, pending: (result as typeof endpoint).pending })
+        },
+      }
+    },
+  },
+  {
+    name: 'deleteWebhookEndpoint',
+    prepare: async (fixture, id) => {
+      const endpointId = await createEndpoint(fixture, id)
+      return {
+        call: (management) => management.deleteWebhookEndpoint(endpointId),
+        done: async () => {
+          const error = await serviceFailure(fixture.management.getWebhookEndpoint(endpointId))
+          assert.equal(error.code, 'not_found')
+        },
+      }
+    },
+  },
+  {
+    name: 'redeliverWebhooks',
+    prepare: async (fixture, id) => {
+      const endpointId = await createEndpoint(fixture, id)
+      return {
+        call: (management) => management.redeliverWebhooks(endpointId, { since: 0 }),
+        done: (result) => {
+          assert.equal(result, 0)
+          return Promise.resolve()
+        },
+      }
+    },
   },
   {
     name: 'createSchema',

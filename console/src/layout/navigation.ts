@@ -7,6 +7,7 @@ import {
   IconShieldHalf,
   IconUpload,
   IconUsersGroup,
+  IconWebhook,
 } from '../components/icons.tsx'
 
 /** Sorted by frequency of use. */
@@ -18,5 +19,6 @@ export const navigation = [
   { to: '/import', label: 'Import', Icon: IconUpload },
   { to: '/data-sources', label: 'Data sources', Icon: IconDatabase },
   { to: '/api-tokens', label: 'API tokens', Icon: IconKey },
+  { to: '/webhooks', label: 'Webhooks', Icon: IconWebhook },
   { to: '/audit', label: 'Audit log', Icon: IconHistory },
 ] as const

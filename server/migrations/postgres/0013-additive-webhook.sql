@@ -9,7 +9,10 @@ CREATE TABLE webhook_endpoint (
   event_types         text   NOT NULL,
   state               text   NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
   created_at          bigint NOT NULL,
-  updated_at          bigint NOT NULL
+  updated_at          bigint NOT NULL,
+  last_success_at     bigint,
+  -- Start of the first failed attempt after the last success.
+  failing_since       bigint
 );
 
 CREATE INDEX webhook_endpoint_by_environment ON webhook_endpoint (workspace_id, environment, webhook_endpoint_id);

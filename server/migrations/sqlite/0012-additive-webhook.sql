@@ -9,7 +9,10 @@ CREATE TABLE webhook_endpoint (
   event_types         TEXT    NOT NULL,
   state               TEXT    NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
   created_at          INTEGER NOT NULL,
-  updated_at          INTEGER NOT NULL
+  updated_at          INTEGER NOT NULL,
+  last_success_at     INTEGER,
+  -- Start of the first failed attempt after the last success.
+  failing_since       INTEGER
 ) STRICT;
 
 CREATE INDEX webhook_endpoint_by_environment ON webhook_endpoint (workspace_id, environment, webhook_endpoint_id);

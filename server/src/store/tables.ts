@@ -231,6 +231,8 @@ export const tables: readonly Table[] = [
       state: 'text',
       created_at: 'bigint',
       updated_at: 'bigint',
+      last_success_at: 'bigint',
+      failing_since: 'bigint',
     },
     keyLength: 1,
     counter: 'webhook_endpoint_id',

@@ -24,6 +24,8 @@ export interface WebhookEndpointRow {
   readonly state: WebhookState
   readonly created_at: number
   readonly updated_at: number
+  readonly last_success_at: number | null
+  readonly failing_since: number | null
 }
 
 export interface HealthRow {
@@ -92,8 +94,11 @@ export function backlogOf({ pending, failing, oldest_event_id: oldestEventId }: 
 }
 
 export function healthOf(row: WebhookEndpointRow & HealthRow): WebhookEndpointHealth {
-  const { pending, failing, oldest_event_id: oldestEventId } = row
-  return { ...endpointOf(row), pending, failing, oldestEventId }
+  const { last_success_at: lastSuccessAt, failing_since: failingSince, pending, failing } = row
+  return {
+    ...endpointOf(row),
+    ...{ lastSuccessAt, failingSince, pending, failing, oldestEventId: row.oldest_event_id },
+  }
 }
 
 /** Returns the endpoints with their secrets. `secrets` has the newest first. */
@@ -151,6 +156,21 @@ export function attemptCells({ isDelivered, nextAttemptAt, startedAt, ...attempt
     nextAttemptAt: isLast ? startedAt : nextAttemptAt,
     ...{ startedAt, ...attempt },
   }
+}
+
+/** Returns the time of the last success and of the first failure after it, for each endpoint. */
+export function attemptsByEndpoint(attempts: readonly RecordedAttempt[]) {
+  const found = new Map<number, { succeededAt: number | null; failedAt: number | null }>()
+  for (const { endpointId, isDelivered, startedAt } of attempts) {
+    const before = found.get(endpointId)
+    found.set(
+      endpointId,
+      isDelivered
+        ? { succeededAt: startedAt, failedAt: null }
+        : { succeededAt: before?.succeededAt ?? null, failedAt: before?.failedAt ?? startedAt },
+    )
+  }
+  return [...found].map(([endpointId, times]) => ({ endpointId, ...times }))
 }
 
 /** Returns details of an audit event. A URL may have a secret in its path or query, so they contain its origin only. */

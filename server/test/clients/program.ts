@@ -2,12 +2,18 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 /**
- * Runs a program to its end and returns its standard output. It gets only PATH and HOME of the environment, because a proxy
+ * Runs a program to its end and returns its standard output. It gets only PATH and HOME of this environment, because a proxy
  * setting must not affect it.
  * @throws Error with its standard error if it fails
  */
-export async function runProgram(command: string, args: readonly string[], stdin = ''): Promise<string> {
-  const child = spawn(command, args, { env: { PATH: process.env.PATH, HOME: process.env.HOME } })
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  stdin = '',
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { PATH, HOME } = process.env
+  const child = spawn(command, args, { env: { PATH, HOME, ...environment } })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('close', resolve)
     child.on('error', reject)

@@ -17,6 +17,7 @@ export function listPages(): string[] {
     'README.md',
     'CONTRIBUTING.md',
     'client/README.md',
+    'clients/python/README.md',
     'renderer/README.md',
     'examples/dashboard/README.md',
     ...docs.sort(),

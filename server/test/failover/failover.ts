@@ -1,5 +1,5 @@
 // Kills the database of running services under load with SIGKILL, and verifies every response:
-// `npm run test:failover`. See docs/failover.md.
+// `npm run test:failover`. See docs/reliability.md.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Belongings } from './belongings.ts'

@@ -4,4 +4,4 @@ import { fileURLToPath } from 'node:url'
 export const ugsFile = fileURLToPath(new URL('../../bin/ugs.js', import.meta.url))
 
 /** The files of the console. */
-export const consoleFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
+export const consoleFolder = fileURLToPath(new URL('../../console/', import.meta.url))

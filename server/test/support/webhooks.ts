@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import BetterSqlite3 from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { eventJson } from '../../src/contract/event.ts'
@@ -22,6 +23,7 @@ import { actor } from '../store/contract/store-fixtures.ts'
 import { defaults } from '../store/store-options.ts'
 import { migratedDatabase } from './database.ts'
 import type { Scope } from './scope.ts'
+import type { RunningService } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export interface ReceivedWebhook {
@@ -69,6 +71,13 @@ export function verified({ headers, body }: ReceivedWebhook, secret: string): Re
   } finally {
     Date.now = now
   }
+}
+
+/** Disables an endpoint in a store on SQLite, as the service does after 3 days. */
+export function disableEndpoint({ dataFolder }: RunningService, id: number): void {
+  const database = new BetterSqlite3(join(dataFolder, 'ugs.db'))
+  database.prepare("UPDATE webhook_endpoint SET state = 'disabled' WHERE webhook_endpoint_id = ?").run(id)
+  database.close()
 }
 
 export const scope = { workspaceId: 1, environment: 'Customer' } as const

@@ -6,9 +6,9 @@ import { fieldMessage } from '../../api/field-message.ts'
 import type { Wire } from '../../api/wire.ts'
 import { useFocusReturn } from '../../components/confirm-dialog.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { useSession } from '../../session/store.ts'
 import { scopes as allScopes } from './api-token.ts'
-import { ShownOnce } from './shown-once.tsx'
 
 const day = 24 * 3600
 
@@ -26,7 +26,12 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   return created === undefined ? (
     <Form onCreated={setCreated} onClose={onClose} />
   ) : (
-    <ShownOnce title={`The API token ${created.name} was created`} token={created.token} onClose={onClose} />
+    <ShownOnce
+      title={`The API token ${created.name} was created`}
+      label="API token"
+      value={created.token}
+      onClose={onClose}
+    />
   )
 }
 

@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/store.ts'
 import type { ApiToken } from './api-token.ts'
-import { ShownOnce } from './shown-once.tsx'
 
 const overlaps = [
   { seconds: 0, label: 'At once', text: 'Choose this if it leaked.' },
@@ -31,7 +31,8 @@ export function RotateDialog({ apiToken, onClose }: Props) {
   return (
     <ShownOnce
       title={`The API token ${apiToken.name} is replaced`}
-      token={token}
+      label="API token"
+      value={token}
       onClose={() => {
         onClose()
         void queryClient.invalidateQueries({ queryKey: ['api-tokens'] })

@@ -1,5 +1,5 @@
-import { Grid, SimpleGrid, Stack, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Grid, SimpleGrid, Stack } from '@mantine/core'
+import { Fact } from '../../components/fact.tsx'
 import { JsonBlock } from '../../components/json.tsx'
 import { Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
@@ -47,18 +47,5 @@ export function OverviewPage() {
         </Grid.Col>
       </Grid>
     </Stack>
-  )
-}
-
-function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <Text component="dt" size="xs" c="dimmed">
-        {term}
-      </Text>
-      <Text component="dd" size="sm" m={0}>
-        {children}
-      </Text>
-    </div>
   )
 }

@@ -52,8 +52,12 @@ export interface RotateWebhookSecret extends WebhookEndpointCommand {
   readonly overlapEndsAt: number
 }
 
-/** An endpoint with its undelivered events. */
+/** An endpoint with its undelivered events and the result of its attempts. Times are in milliseconds since the Unix epoch. */
 export interface WebhookEndpointHealth extends WebhookEndpoint {
+  /** Time of the last attempt that succeeded; null if there is none. */
+  readonly lastSuccessAt: number | null
+  /** Time of the first failed attempt after that; null if there is none. */
+  readonly failingSince: number | null
   readonly pending: number
   readonly failing: number
   /** Event id of the oldest undelivered event, which contains its time; null if there is none. */

@@ -73,7 +73,8 @@ export class WebhookManagement {
       ...fields,
       ...{ now: this.#clock.now(), position, sealSecret: this.#sealing(caller, secret) },
     })
-    return { endpoint: { ...checked(created), pending: 0, failing: 0, oldestEventId: null }, secret }
+    const health = { lastSuccessAt: null, failingSince: null, pending: 0, failing: 0, oldestEventId: null }
+    return { endpoint: { ...checked(created), ...health }, secret }
   }
 
   /** @throws Fault `not_found`, `validation_failed` */

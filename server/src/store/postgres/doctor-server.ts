@@ -10,7 +10,7 @@ import { PrimaryPool, type Query } from './primary-pool.ts'
 
 const needs = ['connection']
 
-/** Checks of the servers and of what happens in a failover (docs/failover.md). */
+/** Checks of the servers and of what happens in a failover (docs/operations.md). */
 export const serverChecks: readonly DatabaseCheck[] = [
   { name: 'prepared-transactions', needs, run: ({ query }) => findPreparedTransactions(query) },
   { name: 'durability', needs, run: ({ query }) => findDurabilityProblems(query) },

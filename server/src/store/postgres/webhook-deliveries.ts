@@ -14,6 +14,7 @@ import type {
 } from '../../domain/webhook/webhook-delivery-store.ts'
 import {
   attemptCells,
+  attemptsByEndpoint,
   backlogOf,
   deliveriesAtOnce,
   deliveryOf,
@@ -143,6 +144,7 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
   record({ holder, attempts, ...actor }: RecordAttempts): Promise<number[] | null> {
     const cells = attempts.map(attemptCells)
     const delivered = attempts.filter(({ isDelivered }) => isDelivered)
+    const endpoints = attemptsByEndpoint(attempts)
     return this.#change(async (query) => {
       const [leader] = await query('SELECT 1 FROM webhook_leader WHERE holder = $1', [holder])
       if (leader === undefined) return null
@@ -161,6 +163,10 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
           cells.map(({ errorCode }) => errorCode),
         ],
       )
+      await query(setHealth, [
+        ...[endpoints.map((one) => one.endpointId), endpoints.map(({ succeededAt }) => succeededAt)],
+        endpoints.map(({ failedAt }) => failedAt),
+      ])
       await query(promote, [
         ...[actor.now, delivered.map(({ endpointId }) => endpointId)],
         delivered.map(({ teamId }) => teamId ?? 0),
@@ -228,6 +234,12 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
     )
   }
 }
+
+const setHealth = `
+  UPDATE webhook_endpoint SET last_success_at = coalesce(succeeded_at, last_success_at),
+    failing_since = CASE WHEN succeeded_at IS NULL THEN coalesce(failing_since, failed_at) ELSE failed_at END
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS new (id, succeeded_at, failed_at)
+  WHERE webhook_endpoint_id = id`
 
 const promoteAll = `
   UPDATE webhook_delivery SET next_attempt_at = $1 WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (

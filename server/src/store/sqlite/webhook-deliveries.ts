@@ -16,6 +16,7 @@ import type {
 } from '../../domain/webhook/webhook-delivery-store.ts'
 import {
   attemptCells,
+  attemptsByEndpoint,
   backlogOf,
   deliveriesAtOnce,
   deliveryOf,
@@ -90,8 +91,10 @@ export class WebhookDeliveries implements Synchronous<
   }
 
   record({ holder, attempts, ...actor }: RecordAttempts): number[] | null {
-    const { isLeader, update, disable } = this.#statements
+    const { isLeader, update, setHealth, disable } = this.#statements
     if (isLeader.get(holder) === undefined) return null
+    for (const { endpointId, succeededAt, failedAt } of attemptsByEndpoint(attempts))
+      setHealth.run({ endpointId, succeededAt, failedAt })
     const disabled: number[] = []
     for (const attempt of attempts) {
       const { id, endpointId, teamId, isLast, ...cells } = attemptCells(attempt)
@@ -222,6 +225,11 @@ function attemptStatements(prepare: Prepare) {
       `UPDATE webhook_delivery SET state = ?, attempts = ?, first_attempt_at = coalesce(first_attempt_at, ?),
          last_attempt_at = ?, next_attempt_at = ?, response_status = ?, duration_ms = ?, error_code = ?
        WHERE webhook_delivery_id = ?`,
+    ),
+    setHealth: prepare<[{ endpointId: number; succeededAt: number | null; failedAt: number | null }]>(
+      `UPDATE webhook_endpoint SET last_success_at = coalesce(@succeededAt, last_success_at),
+         failing_since = CASE WHEN @succeededAt IS NULL THEN coalesce(failing_since, @failedAt) ELSE @failedAt END
+       WHERE webhook_endpoint_id = @endpointId`,
     ),
     disable: prepare<[number, number], WebhookEndpointRow>(
       `UPDATE webhook_endpoint SET state = 'disabled', updated_at = ?

@@ -146,13 +146,23 @@ test('a receiver that fails and recovers gets each event with the same id', asyn
     else respond(response)
   }
   const dispatcher = bench.dispatcher()
+  const startedAt = bench.time.now
   for (const count of [1, 2, 3, 4]) {
     await stepUntil(dispatcher, async () => (await deliveriesOf(bench, endpoint.id))[0]?.attempts === count)
+    const { lastSuccessAt, failingSince } = await bench.management.find(scope, endpoint.id)
+    assert.deepEqual([lastSuccessAt, failingSince], count < 4 ? [null, startedAt] : [bench.time.now, null])
     bench.time.now += 60 * minute
   }
   assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1)
   assert.equal(receiver.received.length, 4)
   assert.ok(await isDelivered(bench, endpoint.id, 1))
+
+  // Later failures keep the time of the last success.
+  receiver.respond = (response) => response.writeHead(500).end()
+  await bench.rename('a', 'B')
+  await stepUntil(dispatcher, async () => (await deliveriesOf(bench, endpoint.id))[0]?.attempts === 1)
+  const { lastSuccessAt, failingSince } = await bench.management.find(scope, endpoint.id)
+  assert.deepEqual([lastSuccessAt, failingSince], [bench.time.now - 60 * minute, bench.time.now])
 })
 
 test('an endpoint that fails for 3 days is disabled, with an audit event, and goes on when it is resumed', async (t) => {

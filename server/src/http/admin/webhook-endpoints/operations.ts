@@ -27,7 +27,7 @@ export const webhookEndpointOperations = {
     method: 'GET',
     path: '/webhook-endpoints',
     summary: 'List the webhook endpoints',
-    description: 'Ordered by id, with the number of events that wait for their delivery.',
+    description: 'Ordered by id, with the last success and the number of events that wait for delivery.',
     response: schemas.WebhookEndpointListResponse,
     faults: ['not_implemented'],
     handle: async ({ caller }, { webhooks }) => ({

@@ -13,6 +13,8 @@ export function webhookEndpointJson(endpoint: WebhookEndpointHealth): string {
     state: json(endpoint.state),
     created_at: time(endpoint.createdAt),
     updated_at: time(endpoint.updatedAt),
+    last_success_at: time(endpoint.lastSuccessAt),
+    failing_since: time(endpoint.failingSince),
     pending: json(endpoint.pending),
     failing: json(endpoint.failing),
     oldest_event_at: time(endpoint.oldestEventId === null ? null : timeOfEvent(endpoint.oldestEventId)),

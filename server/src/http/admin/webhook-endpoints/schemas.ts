@@ -34,6 +34,8 @@ export const WebhookEndpoint = response({
   }),
   created_at: time('Time of creation'),
   updated_at: time('Time of the last change'),
+  last_success_at: timeOrNull('Time of the last attempt that succeeded'),
+  failing_since: timeOrNull('Time of the first failed attempt after the last success'),
   pending: Type.Integer({
     description: 'Events that wait for their first attempt.',
     minimum: 0,

@@ -1,18 +1,20 @@
 import { Button, Code, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { CopyButton } from '../../components/copy-button.tsx'
-import { WarningAlert } from '../../components/warning-alert.tsx'
+import { CopyButton } from './copy-button.tsx'
+import { WarningAlert } from './warning-alert.tsx'
 
 interface Props {
   readonly title: string
-  readonly token: string
+  /** Noun for the value, such as "API token". */
+  readonly label: string
+  readonly value: string
   /** Additional information. */
   readonly children?: ReactNode
   readonly onClose: () => void
 }
 
-/** Shows a new API token. Keeps it only while it is shown. */
-export function ShownOnce({ title, token, children, onClose }: Props) {
+/** Shows a new credential. Keeps it only while it is shown. */
+export function ShownOnce({ title, label, value, children, onClose }: Props) {
   return (
     <Modal
       opened
@@ -26,17 +28,10 @@ export function ShownOnce({ title, token, children, onClose }: Props) {
       <Stack gap="md">
         <WarningAlert title="Copy it now">It is not shown again. Store it like a password.</WarningAlert>
         <Group gap="xs" wrap="nowrap">
-          <Code
-            flex={1}
-            p="xs"
-            fz="sm"
-            role="group"
-            aria-label="API token"
-            style={{ overflowWrap: 'anywhere' }}
-          >
-            {token}
+          <Code flex={1} p="xs" fz="sm" role="group" aria-label={label} style={{ overflowWrap: 'anywhere' }}>
+            {value}
           </Code>
-          <CopyButton value={token} label="Copy the API token" />
+          <CopyButton value={value} label={`Copy the ${label}`} />
         </Group>
         {children}
         <Group justify="flex-end">

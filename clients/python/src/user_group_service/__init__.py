@@ -1,0 +1,39 @@
+"""Client of the User Group Service, for backends."""
+
+from .async_client import AsyncUserGroupClient
+from .client import UserGroupClient
+from .errors import ErrorCode, FieldFault, ServiceError, TransportError, TransportErrorCode
+from .user_group import (
+    KEEP,
+    Environment,
+    GetOrCreateResult,
+    IntrospectedUserGroup,
+    Json,
+    Keep,
+    MappedDataSource,
+    RotatedUserGroup,
+    Schema,
+    UpdatedUserGroup,
+    UserGroup,
+)
+
+__all__ = [
+    "KEEP",
+    "AsyncUserGroupClient",
+    "Environment",
+    "ErrorCode",
+    "FieldFault",
+    "GetOrCreateResult",
+    "IntrospectedUserGroup",
+    "Json",
+    "Keep",
+    "MappedDataSource",
+    "RotatedUserGroup",
+    "Schema",
+    "ServiceError",
+    "TransportError",
+    "TransportErrorCode",
+    "UpdatedUserGroup",
+    "UserGroup",
+    "UserGroupClient",
+]

@@ -1,0 +1,68 @@
+"""The operations of the service, as requests."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Dict, Mapping, Optional, Union
+from urllib.parse import urlencode
+
+from ._connection import Operation, checked_idempotency_key
+from ._json import json_bytes
+from ._responses import read_get_or_create, read_introspection, read_rotation, read_update
+from .user_group import (
+    KEEP,
+    GetOrCreateResult,
+    IntrospectedUserGroup,
+    Json,
+    Keep,
+    RotatedUserGroup,
+    UpdatedUserGroup,
+)
+
+# Longer strings cannot be tokens: the service issues at most 80 characters.
+_max_token_length = 1000
+
+_json_type = {"Content-Type": "application/json"}
+
+Name = Union[str, Keep]
+MappingField = Union[Mapping[str, str], None, Keep]
+Properties = Union[Mapping[str, Json], None, Keep]
+
+
+def get_or_create(
+    user_group_id: str, name: Name, mapping: MappingField, properties: Properties
+) -> Operation[GetOrCreateResult]:
+    body = _user_group_body(user_group_id, name, mapping, properties)
+    return Operation("GET", "/api/user", _json_type, body, read_get_or_create)
+
+
+def update(
+    user_group_id: str, name: Name, mapping: MappingField, properties: Properties
+) -> Operation[UpdatedUserGroup]:
+    body = _user_group_body(user_group_id, name, mapping, properties)
+    return Operation("PUT", "/api/user", _json_type, body, read_update)
+
+
+def rotate(
+    current_token: str, grace_period_seconds: Optional[int], idempotency_key: Optional[str]
+) -> Operation[RotatedUserGroup]:
+    key = str(uuid.uuid4()) if idempotency_key is None else checked_idempotency_key(idempotency_key)
+    body: Dict[str, Any] = {"current_token": current_token}
+    if grace_period_seconds is not None:
+        body["grace_period_seconds"] = grace_period_seconds
+    headers = {**_json_type, "Idempotency-Key": key}
+    return Operation("POST", "/api/user", headers, json_bytes(body), read_rotation)
+
+
+def introspect(token: Optional[str]) -> Optional[Operation[Optional[IntrospectedUserGroup]]]:
+    """Returns None if the text cannot be a token."""
+    if not isinstance(token, str) or token == "" or len(token) > _max_token_length:
+        return None
+    form = urlencode({"token": token, "token_type_hint": "user_group"}, errors="replace").encode()
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return Operation("POST", "/oauth2/introspect", headers, form, read_introspection)
+
+
+def _user_group_body(user_group_id: str, name: Name, mapping: MappingField, properties: Properties) -> bytes:
+    fields = {"user_group_id": user_group_id, "name": name, "mapping": mapping, "properties": properties}
+    return json_bytes({name: value for name, value in fields.items() if value is not KEEP})

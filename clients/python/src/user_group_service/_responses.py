@@ -1,0 +1,132 @@
+"""Reads the responses of the service. Unknown members are ignored."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any, Callable, Dict, Mapping, Optional
+
+from .errors import bad_response
+from .user_group import (
+    GetOrCreateResult,
+    IntrospectedUserGroup,
+    MappedDataSource,
+    RotatedUserGroup,
+    Schema,
+    UpdatedUserGroup,
+    UserGroup,
+)
+
+Check = Callable[[Any], bool]
+Shape = Mapping[str, Check]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_object_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_time(value: Any) -> bool:
+    # The latest time of datetime.
+    return _is_count(value) and int(value) < 253_402_300_800
+
+
+_identity: Shape = {"team_id": _is_count, "token": _is_text, "name": _is_text, "provided_id": _is_text}
+_environment: Shape = {"api_environment_tag": lambda value: value in ("Customer", "Testing")}
+_properties: Shape = {"properties": _is_object_or_none}
+_success: Shape = {"success": lambda value: bool(value == 1), "user_group": _is_object}
+_created: Shape = {**_success, "new_user_group": lambda value: isinstance(value, bool)}
+_schema: Shape = {"id": _is_count, "provided_id": _is_text}
+_data_source: Shape = {**_schema, "name": _is_text, "schema": _is_object}
+_introspection: Shape = {
+    **_environment,
+    **_properties,
+    "active": lambda value: value is True,
+    "token_type": lambda value: bool(value == "user_group"),
+    "sub": _is_text,
+    "iat": _is_time,
+    "exp": lambda value: value is ... or _is_time(value),
+    "team_id": _is_count,
+    "name": _is_text,
+    "mapping": lambda value: value is None or (isinstance(value, dict) and all(map(_is_text, value.values()))),
+    "data_sources": _is_object,
+}
+
+
+def read_get_or_create(value: object) -> GetOrCreateResult:
+    response = _read(value, "the response", _created)
+    group = _read(response["user_group"], "user_group", {**_identity, **_properties})
+    return GetOrCreateResult(
+        response["new_user_group"], UserGroup(**_identity_of(group), properties=group["properties"])
+    )
+
+
+def read_update(value: object) -> UpdatedUserGroup:
+    response = _read(value, "the response", _created)
+    group = _read(response["user_group"], "user_group", {**_identity, **_properties, **_environment})
+    return UpdatedUserGroup(
+        **_identity_of(group), properties=group["properties"], environment=group["api_environment_tag"]
+    )
+
+
+def read_rotation(value: object) -> RotatedUserGroup:
+    response = _read(value, "the response", _success)
+    group = _read(response["user_group"], "user_group", {**_identity, **_environment})
+    return RotatedUserGroup(**_identity_of(group), environment=group["api_environment_tag"])
+
+
+def read_introspection(value: object) -> Optional[IntrospectedUserGroup]:
+    """Returns None for an inactive token."""
+    if isinstance(value, dict) and value.get("active") is False:
+        if len(value) == 1:
+            return None
+        raise bad_response("it is inactive but has more members")
+    response = _read(value, "the response", _introspection)
+    expiry = response.get("exp")
+    return IntrospectedUserGroup(
+        provided_id=response["sub"],
+        team_id=response["team_id"],
+        name=response["name"],
+        environment=response["api_environment_tag"],
+        mapping=response["mapping"],
+        data_sources={key: _read_data_source(item) for key, item in response["data_sources"].items()},
+        properties=response["properties"],
+        token_issued_at=_time(response["iat"]),
+        token_expires_at=None if expiry is None else _time(expiry),
+    )
+
+
+def _read(value: object, subject: str, shape: Shape) -> Dict[str, Any]:
+    if not isinstance(value, dict):
+        raise bad_response(f"{subject} is not an object")
+    for name, is_valid in shape.items():
+        # The check of an optional member accepts Ellipsis.
+        if not is_valid(value.get(name, ...)):
+            raise bad_response(f"{subject} has an invalid {name}")
+    return value
+
+
+def _identity_of(group: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: group[name] for name in _identity}
+
+
+def _read_data_source(value: object) -> MappedDataSource:
+    source = _read(value, "data_sources", _data_source)
+    schema = _read(source["schema"], "data_sources", _schema)
+    return MappedDataSource(
+        source["id"], source["provided_id"], source["name"], Schema(schema["id"], schema["provided_id"])
+    )
+
+
+def _time(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, timezone.utc)

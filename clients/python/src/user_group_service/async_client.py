@@ -1,0 +1,116 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from typing import Mapping, Optional, Union
+
+from . import _operations
+from ._connection import Connection, Operation, Result
+from .errors import timed_out
+from .user_group import (
+    KEEP,
+    GetOrCreateResult,
+    IntrospectedUserGroup,
+    Json,
+    Keep,
+    RotatedUserGroup,
+    UpdatedUserGroup,
+)
+
+
+class AsyncUserGroupClient:
+    """The same as UserGroupClient, for asyncio. Calls run in threads, at most `max_concurrency` at once.
+
+    A cancelled call closes its connection and is not retried. It may have taken effect.
+    """
+
+    def __init__(
+        self,
+        origin: str,
+        api_token: str,
+        *,
+        deadline_seconds: float = 15.0,
+        max_tries: int = 8,
+        method_override: bool = False,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        max_concurrency: int = 32,
+    ) -> None:
+        self._connection = Connection(origin, api_token, deadline_seconds, max_tries, method_override, ssl_context)
+        self._executor = ThreadPoolExecutor(max_concurrency, "user-group-service")
+
+    async def get_or_create(
+        self,
+        user_group_id: str,
+        *,
+        name: Union[str, Keep] = KEEP,
+        mapping: Union[Mapping[str, str], None, Keep] = KEEP,
+        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        deadline_seconds: Optional[float] = None,
+    ) -> GetOrCreateResult:
+        """See `UserGroupClient.get_or_create`."""
+        operation = _operations.get_or_create(user_group_id, name, mapping, properties)
+        return await self._run(operation, deadline_seconds)
+
+    async def update(
+        self,
+        user_group_id: str,
+        *,
+        name: Union[str, Keep] = KEEP,
+        mapping: Union[Mapping[str, str], None, Keep] = KEEP,
+        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        deadline_seconds: Optional[float] = None,
+    ) -> UpdatedUserGroup:
+        """See `UserGroupClient.update`."""
+        operation = _operations.update(user_group_id, name, mapping, properties)
+        return await self._run(operation, deadline_seconds)
+
+    async def rotate(
+        self,
+        current_token: str,
+        *,
+        grace_period_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        deadline_seconds: Optional[float] = None,
+    ) -> RotatedUserGroup:
+        """See `UserGroupClient.rotate`."""
+        operation = _operations.rotate(current_token, grace_period_seconds, idempotency_key)
+        return await self._run(operation, deadline_seconds)
+
+    async def introspect(
+        self, token: Optional[str], *, deadline_seconds: Optional[float] = None
+    ) -> Optional[IntrospectedUserGroup]:
+        """See `UserGroupClient.introspect`."""
+        operation = _operations.introspect(token)
+        return None if operation is None else await self._run(operation, deadline_seconds)
+
+    async def close(self) -> None:
+        """Closes the idle connections and ends the threads."""
+        self._executor.shutdown(wait=False)
+        self._connection.transport.close()
+
+    async def __aenter__(self) -> AsyncUserGroupClient:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def _run(self, operation: Operation[Result], deadline_seconds: Optional[float]) -> Result:
+        connection = self._connection
+        limits = connection.limits(deadline_seconds)
+        future: asyncio.Future[Result] = asyncio.get_running_loop().run_in_executor(
+            self._executor, connection.execute, operation, limits
+        )
+        # The deadline also ends the wait for a thread. A running call ends a little earlier, with an error of its own.
+        remaining = limits.deadline - connection.clock.monotonic() + 0.1
+        try:
+            done, _ = await asyncio.wait({future}, timeout=remaining)
+        finally:
+            if not future.done():
+                limits.cancellation.cancel()
+                future.cancel()
+        if done:
+            return future.result()
+        raise timed_out(connection.transport.origin)

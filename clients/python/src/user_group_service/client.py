@@ -1,0 +1,111 @@
+"""The client for `/api/user` and introspection."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Mapping, Optional, Union
+
+from . import _operations
+from ._connection import Connection
+from .user_group import (
+    KEEP,
+    GetOrCreateResult,
+    IntrospectedUserGroup,
+    Json,
+    Keep,
+    RotatedUserGroup,
+    UpdatedUserGroup,
+)
+
+
+class UserGroupClient:
+    """A client for `/api/user` and introspection. Threads may share one instance.
+
+    Every method raises ServiceError if the service responds with an error, and TransportError if the service does not respond.
+    Before that, the method retries within the deadline: after a failed connection, after a missing response, and after status
+    408, 429, 502, 503 and 504. It waits at least as long as `Retry-After` requests.
+
+    `origin` is the URL of the service without `/api/user`. `api_token` determines the workspace and the environment.
+    `deadline_seconds` is the maximum duration of a call, including retries and pauses; each call can override it. `max_tries` is
+    the maximum number of attempts. `method_override` always sends GET and PUT as a POST with `X-HTTP-Method-Override`; by
+    default the client switches once a proxy does not pass them. `ssl_context` holds your own CA or client certificate.
+    """
+
+    def __init__(
+        self,
+        origin: str,
+        api_token: str,
+        *,
+        deadline_seconds: float = 15.0,
+        max_tries: int = 8,
+        method_override: bool = False,
+        ssl_context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        self._connection = Connection(origin, api_token, deadline_seconds, max_tries, method_override, ssl_context)
+
+    def get_or_create(
+        self,
+        user_group_id: str,
+        *,
+        name: Union[str, Keep] = KEEP,
+        mapping: Union[Mapping[str, str], None, Keep] = KEEP,
+        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        deadline_seconds: Optional[float] = None,
+    ) -> GetOrCreateResult:
+        """Creates the user group or updates it to match the fields. The token never changes.
+
+        `name` is required to create. None clears `mapping` and `properties`.
+        """
+        limits = self._connection.limits(deadline_seconds)
+        return self._connection.execute(
+            _operations.get_or_create(user_group_id, name, mapping, properties), limits
+        )
+
+    def update(
+        self,
+        user_group_id: str,
+        *,
+        name: Union[str, Keep] = KEEP,
+        mapping: Union[Mapping[str, str], None, Keep] = KEEP,
+        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        deadline_seconds: Optional[float] = None,
+    ) -> UpdatedUserGroup:
+        """Updates an existing user group. A retry after a lost response overwrites changes that others made in between."""
+        limits = self._connection.limits(deadline_seconds)
+        return self._connection.execute(_operations.update(user_group_id, name, mapping, properties), limits)
+
+    def rotate(
+        self,
+        current_token: str,
+        *,
+        grace_period_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        deadline_seconds: Optional[float] = None,
+    ) -> RotatedUserGroup:
+        """Replaces the token of a user group. The old one stops at once, or after the grace period.
+
+        Retries use one idempotency key and never rotate a second time. With your own key you can repeat a failed rotation within
+        24 hours: the token is rotated once, and you get the original response.
+        """
+        limits = self._connection.limits(deadline_seconds)
+        return self._connection.execute(
+            _operations.rotate(current_token, grace_period_seconds, idempotency_key), limits
+        )
+
+    def introspect(
+        self, token: Optional[str], *, deadline_seconds: Optional[float] = None
+    ) -> Optional[IntrospectedUserGroup]:
+        """Returns the user group of a token, or None for an inactive token. The API token needs the scope `introspect`."""
+        limits = self._connection.limits(deadline_seconds)
+        operation = _operations.introspect(token)
+        return None if operation is None else self._connection.execute(operation, limits)
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        self._connection.transport.close()
+
+    def __enter__(self) -> UserGroupClient:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()

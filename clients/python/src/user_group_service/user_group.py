@@ -1,0 +1,90 @@
+"""Arguments and results of the client. The `repr` of a result holds no token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union
+
+Json = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+
+Environment = Literal["Customer", "Testing"]
+
+
+class Keep(Enum):
+    """Type of `KEEP`."""
+
+    KEEP = "KEEP"
+
+
+KEEP = Keep.KEEP
+"""Default of the fields of a user group: the field is not sent and keeps its value. None clears a field."""
+
+
+@dataclass(frozen=True)
+class _Identity:
+    team_id: int
+    """Internal id of the user group. You need not store it."""
+    token: str = field(repr=False)
+    """The user group token. Store it, and render the dashboard with it."""
+    name: str
+    provided_id: str
+    """The `user_group_id` that the user group was created with."""
+
+
+@dataclass(frozen=True)
+class UserGroup(_Identity):
+    properties: Optional[Dict[str, Any]]
+    """None if there are none."""
+
+
+@dataclass(frozen=True)
+class UpdatedUserGroup(UserGroup):
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class RotatedUserGroup(_Identity):
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class GetOrCreateResult:
+    new_user_group: bool
+    """True if this call created the user group. Also false if the call was retried because the response to the creation was
+    lost."""
+    user_group: UserGroup
+
+
+@dataclass(frozen=True)
+class Schema:
+    id: int
+    provided_id: str
+
+
+@dataclass(frozen=True)
+class MappedDataSource:
+    """A registered data source that a mapping names, with its schema."""
+
+    id: int
+    provided_id: str
+    name: str
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class IntrospectedUserGroup:
+    """The user group of an active token."""
+
+    provided_id: str
+    team_id: int
+    name: str
+    environment: Environment
+    mapping: Optional[Dict[str, str]]
+    data_sources: Dict[str, MappedDataSource]
+    """Registered data sources by mapping key. Mapping entries that name no registered data source are absent."""
+    properties: Optional[Dict[str, Any]]
+    token_issued_at: datetime
+    token_expires_at: Optional[datetime]
+    """End of the grace period of a superseded token. None for the current token."""

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { runProgram } from '../clients/program.ts'
+import { startService, temporaryFolder } from '../support/service.ts'
+import { curl, findTool, type Tool } from '../support/tool.ts'
+import { readPage, repository } from './support.ts'
+
+interface Language {
+  readonly heading: string
+  readonly file: string
+  readonly tool: Tool
+  /** Command that runs the file. The default is the tool. */
+  readonly command?: string
+  /** Arguments before the file. */
+  readonly args?: readonly string[]
+}
+
+const gson = '/usr/share/java/gson.jar'
+const languages: readonly Language[] = [
+  { heading: 'curl', file: 'client.sh', tool: curl, command: 'sh' },
+  {
+    heading: 'TypeScript',
+    file: 'client.mjs',
+    tool: { name: 'Node.js', hint: '', commands: [process.execPath], probe: ['--version'] },
+  },
+  {
+    heading: 'Python',
+    file: 'client.py',
+    tool: {
+      name: 'Python 3.9 or newer',
+      hint: 'apt-get install python3',
+      commands: ['python3', '/usr/bin/python3'],
+      probe: ['-c', 'import sys; assert sys.version_info >= (3, 9)'],
+    },
+    args: ['-B'],
+  },
+  {
+    heading: 'Go',
+    file: 'main.go',
+    tool: { name: 'Go', hint: 'apt-get install golang-go', commands: ['go'], probe: ['version'] },
+    args: ['run'],
+  },
+  {
+    heading: 'Java',
+    file: 'UserGroups.java',
+    tool: {
+      name: 'Java 17 or newer with its compiler and Gson',
+      hint: 'apt-get install default-jdk-headless libgoogle-gson-java',
+      commands: [existsSync(gson) ? 'java' : undefined],
+      probe: ['--describe-module', 'jdk.compiler'],
+    },
+    // For a short run.
+    args: ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '--class-path', gson],
+  },
+  {
+    heading: 'Ruby',
+    file: 'client.rb',
+    tool: { name: 'Ruby', hint: 'apt-get install ruby', commands: ['ruby'], probe: ['-rjson', '-e', ''] },
+  },
+  {
+    heading: 'PHP',
+    file: 'client.php',
+    tool: { name: 'PHP', hint: 'apt-get install php-cli', commands: ['php'], probe: ['--version'] },
+  },
+]
+
+describe('docs/clients.md', () => {
+  for (const { heading, file, tool, command, args = [] } of languages) {
+    it(`the program in ${heading} works`, async (t) => {
+      const found = findTool(t, tool)
+      if (found === undefined) return
+      const { origin, tokens } = await startService(t)
+      const folder = temporaryFolder(t)
+      const packages = join(folder, 'node_modules/@user-group-service')
+      mkdirSync(packages, { recursive: true })
+      symlinkSync(join(repository, 'client'), join(packages, 'client'))
+      const path = join(folder, file)
+      writeFileSync(path, programOf(heading).replaceAll('http://127.0.0.1:8080', origin))
+      const output = await runProgram(command ?? found, [...args, path], '', {
+        UGS_API_TOKEN: tokens.Testing,
+        PYTHONPATH: join(repository, 'clients/python/src'),
+      })
+      if (heading === 'curl') assertResponses(output.trim().split('\n'))
+      else assert.equal(output.toLowerCase(), 'created: true\nerror: user_group_not_found\nrotated: true\n')
+    })
+  }
+
+  it('has no other programs, except one in C#', () => {
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+    assert.deepEqual(headings, [...languages.map(({ heading }) => heading), 'C#'])
+  })
+})
+
+const page = readPage('docs/clients.md')
+
+function programOf(heading: string): string {
+  const [, section = ''] = page.split(`\n## ${heading}\n`)
+  return /^```\w+\n([^]*?)^```/m.exec(section)?.[1] ?? ''
+}
+
+interface Response {
+  readonly success: number
+  readonly new_user_group?: boolean
+  readonly error?: { readonly code: string }
+}
+
+/** Asserts the responses that the curl program prints. */
+function assertResponses(lines: readonly string[]): void {
+  const responses = lines.map((line) => JSON.parse(line) as Response)
+  assert.deepEqual(
+    responses.map(({ success, new_user_group: isNew, error }) => [success, isNew, error?.code]),
+    [
+      [1, true, undefined],
+      [0, undefined, 'user_group_not_found'],
+      [1, undefined, undefined],
+    ],
+  )
+}
