@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
+const { UGS_COMMIT } = process.env
+
 /**
  * Options of esbuild for the bundle of `ugs`.
  * @satisfies {import('esbuild').BuildOptions}
@@ -15,6 +17,8 @@ export const bundleOptions = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  // Set by the release. A build of a checkout may have changes that are in no commit.
+  define: { 'process.env.UGS_COMMIT': UGS_COMMIT === undefined ? 'undefined' : JSON.stringify(UGS_COMMIT) },
   // Less text to read at each start. Names stay readable in profiles.
   minifySyntax: true,
   minifyWhitespace: true,

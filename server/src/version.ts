@@ -5,5 +5,8 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder),
   version: string
 }
 
-/** Version of this release. */
-export const version = manifest.version
+// A constant of the bundle (scripts/bundle-options.js).
+const commit = process.env.UGS_COMMIT
+
+/** Version of this release, with the commit of a released build as SemVer build metadata: `1.0.0+0f1e2d3c`. */
+export const version = commit === undefined ? manifest.version : `${manifest.version}+${commit.slice(0, 8)}`

