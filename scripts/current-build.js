@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 
 /** The inputs of `npm run build`. */
-const inputs = [
+export const inputs = [
   'server/src',
   'server/scripts',
   'server/tsconfig.json',
@@ -22,7 +22,7 @@ const inputs = [
   'tsconfig.base.json',
 ]
 /** The last files that each step of the build writes. */
-const outputs = [
+export const outputs = [
   'server/bundle/ugs.js',
   'server/console/index.html',
   'renderer/cjs/dist/index.js',
@@ -38,6 +38,7 @@ export function buildIfStale() {
     existsSync(stamp) &&
     readFileSync(stamp, 'utf8') === fingerprint
   if (isCurrent) return
+  console.error('Building the service, the console and the packages. This takes about a minute.')
   execFileSync('npm', ['run', 'build', '--silent'], { stdio: 'inherit' })
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, fingerprint)

@@ -11,6 +11,7 @@ describe('console session', () => {
     const page = await running().open(t, { apiToken: null })
     if (page === undefined) return
     await page.getByText('ugs api-token create --environment Customer').waitFor()
+    await page.getByText('with its UGS_DATA_DIR or DATABASE_URL').waitFor()
     assert.equal(await page.title(), 'Sign in · User Group Service')
     await assertLooksGood(page)
   })

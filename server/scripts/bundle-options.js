@@ -36,7 +36,7 @@ export const bundleOptions = {
   ],
   // CommonJS packages load modules of Node.js with it.
   banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,
   },
   logLevel: 'warning',
   metafile: true,

@@ -22,7 +22,7 @@ import type { UserGroupService } from './domain/user-group/user-group-service.ts
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
-import { addConsoleRoutes } from './http/console/console-routes.ts'
+import { addConsoleRoutes, redirectBrowsers } from './http/console/console-routes.ts'
 import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
 import { openApiDocument } from './http/docs/openapi-document.ts'
@@ -97,6 +97,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
     setCommonHeaders(reply, context.id)
     done()
   })
+  if (parts.consoleFolder !== null) redirectBrowsers(app)
   refuseUnknownRoutes(app)
 
   fastPath.addRoutes(app)

@@ -82,7 +82,8 @@ function CommandHelp() {
   return (
     <Stack gap={4}>
       <Text size="sm" c="dimmed">
-        No API token yet? On the machine of the service, run this command:
+        No API token yet? On the machine of the service, run this command in the folder of the service, or
+        with its <Code>UGS_DATA_DIR</Code> or <Code>DATABASE_URL</Code>:
       </Text>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
@@ -91,7 +92,8 @@ function CommandHelp() {
         <CopyButton value={command} label="Copy the command" />
       </Group>
       <Text size="sm" c="dimmed">
-        For tests, use Testing instead of Customer.
+        The token is for the environment Customer; for tests, use Testing instead. <Code>ugs serve</Code>{' '}
+        prints the store that it uses when it starts.
       </Text>
     </Stack>
   )

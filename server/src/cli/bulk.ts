@@ -44,9 +44,10 @@ export function addBulkCommands(program: Command): void {
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   const isDryRun = options.dryRun === true
   const readRows = (await loadFormats()).rowReaders[formatOf(file, options)]
-  const source = await openToRead(file)
   const summary = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
+    // Last, because only reading closes the file.
+    const source = await openToRead(file)
     const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun })
     const bar = new ProgressBar('kB')
     try {
@@ -142,11 +143,13 @@ async function exportToFile(
 ): Promise<number> {
   const partial = `${file}.partial`
   const handle = await openFile(partial, 'w')
+  const target = handle.createWriteStream({ flush: true })
   try {
-    const rows = await write(handle.createWriteStream({ flush: true }))
+    const rows = await write(target)
     await rename(partial, file)
     return rows
   } catch (error) {
+    target.destroy()
     await rm(partial, { force: true })
     const code = error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null
     throw code === null ? error : new CommandError(`${describeFile(file)} cannot be written (${code})`)

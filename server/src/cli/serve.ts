@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config/settings.ts'
+import { findUnknownSettings } from '../config/unknown-settings.ts'
 import type { Service } from '../runtime/service.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import {
@@ -10,8 +11,10 @@ import {
   stopRequestedBySupervisor,
   superviseWorkers,
 } from '../runtime/workers.ts'
+import { describeLocation } from '../store/location.ts'
 import { reportError } from './exit-code.ts'
 import { parseCount } from './options.ts'
+import { printable } from './output.ts'
 
 export function addServeCommand(program: Command): void {
   program
@@ -25,10 +28,19 @@ export function addServeCommand(program: Command): void {
     .addHelpText('after', settingsHelp())
     .action(async ({ workers }: { workers: number }) => {
       const config = readConfig(process.env)
-      if (cluster.isWorker) await serveAsWorker(config)
-      else if (workers > 1) await serveByWorkers(config, workers)
-      else await serveAlone(config)
+      if (cluster.isWorker) return serveAsWorker(config)
+      await warnOfUnknownSettings(config)
+      await (workers > 1 ? serveByWorkers(config, workers) : serveAlone(config))
     })
+}
+
+async function warnOfUnknownSettings({ LOG_LEVEL }: Config): Promise<void> {
+  const unknown = findUnknownSettings(process.env)
+  if (unknown.length === 0) return
+  const { createLogger } = await import('../observability/logger.ts')
+  const logger = createLogger(LOG_LEVEL)
+  for (const { name, nearest } of unknown)
+    logger.warn(`${name} is not a setting and has no effect. Did you mean ${nearest}?`)
 }
 
 async function serveAlone(config: Config): Promise<void> {
@@ -37,7 +49,7 @@ async function serveAlone(config: Config): Promise<void> {
   // Handle signals before the start, so that a signal during the start also stops the service gracefully.
   const stopRequested = firstSignal(config.UGS_DRAIN_MS)
   const service = await serve(config)
-  printStarted(service)
+  printStarted(config, service)
   await service.stop(await stopRequested)
   // Do not wait for a trace collector that does not respond.
   process.exit()
@@ -51,7 +63,7 @@ async function serveByWorkers(config: Config, count: number): Promise<void> {
     process.exitCode = await superviseWorkers({
       count,
       logger: createLogger(config.LOG_LEVEL),
-      onListening: (listening) => printStarted({ ...listening, metricsUrl: metrics?.url }),
+      onListening: (listening) => printStarted(config, { ...listening, metricsUrl: metrics?.url }),
       onWorker: (worker) => metrics?.add(worker),
       stopRequested,
     })
@@ -88,9 +100,10 @@ async function serveAsWorker(config: Config): Promise<void> {
   process.exit()
 }
 
-function printStarted({ origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
+function printStarted({ storeLocation }: Config, { origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
   const lines = [
     `User Group Service listens on ${origin}`,
+    `The store is ${printable(describeLocation(storeLocation))}`,
     ...(metricsUrl === undefined ? [] : [`Metrics are at ${metricsUrl}`]),
     ...(notes === '' ? [] : [notes]),
   ]

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { readConfig } from '../config/settings.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
@@ -5,16 +7,31 @@ import type { Workspace } from '../domain/workspace/workspace.ts'
 import type { Caller, UserGroupService } from '../domain/user-group/user-group-service.ts'
 import { operator } from '../runtime/operator.ts'
 import { openConfiguredStore, openUserGroupService } from '../runtime/configured-store.ts'
-import { UsageError } from './errors.ts'
+import type { StoreLocation } from '../store/location.ts'
+import { CommandError, UsageError } from './errors.ts'
 
-/** Opens the configured store, runs `work` and closes the store. */
+/**
+ * Opens the configured store, runs `work` and closes the store.
+ * @throws CommandError if the file of the store does not exist
+ */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openConfiguredStore(readConfig(process.env))
+  const config = readConfig(process.env)
+  refuseMissingFile(config.storeLocation)
+  const store = await openConfiguredStore(config)
   try {
     return await work(store)
   } finally {
     await store.close()
   }
+}
+
+/** Opening would create the file, so a command in the wrong folder would manage a new, empty store. */
+function refuseMissingFile(location: StoreLocation): void {
+  if (location.kind !== 'sqlite' || existsSync(location.path)) return
+  const { path } = location
+  throw new CommandError(
+    `no store in ${dirname(path)} (there is no ${basename(path)}); set UGS_DATA_DIR or DATABASE_URL, or run \`ugs serve\` to create one`,
+  )
 }
 
 /** Like `withStore`, and loads the secret keys, for commands that show or issue user group tokens. */

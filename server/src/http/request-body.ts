@@ -41,9 +41,11 @@ export function checkUploadHeaders(request: IncomingMessage, mediaTypes: readonl
   }
 }
 
-/** Returns a header value for an error message. */
+/** Returns the printable start of a header value for an error message. */
 function received(value = ''): string {
-  return value === '' ? 'missing' : JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
+  if (value === '') return 'missing'
+  const printable = value.replaceAll(/[^ -~]/g, '?')
+  return JSON.stringify(printable.length > 100 ? `${printable.slice(0, 100)}…` : printable)
 }
 
 function lengthOf({ headers }: IncomingMessage): number {

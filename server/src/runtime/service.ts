@@ -14,6 +14,7 @@ import { listeningUrl } from '../http/server/listening-url.ts'
 import { createAccessLogger, createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
+import { describeLocation } from '../store/location.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
@@ -98,6 +99,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     observers: [metrics?.store, traces?.batches],
     watchPool: metrics?.store.watchPool,
   })
+  logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
   metrics?.watchFeed(feed)

@@ -31,6 +31,20 @@ export interface PostgresTls {
   readonly key: string | undefined
 }
 
+/** Returns the file, or the URL of the database without user and password. */
+export function describeLocation(location: StoreLocation): string {
+  return location.kind === 'sqlite' ? location.path : describeServer(location.server)
+}
+
+/** Returns the URL of the database without user and password. */
+export function describeServer({ hosts, database }: PostgresServer): string {
+  return `postgres://${hosts.map(authorityOf).join()}/${database}`
+}
+
+function authorityOf({ host, port }: PostgresHost): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')

@@ -20,7 +20,7 @@ import { readOnlyView, smallDisk } from '../support/small-disk.ts'
 describe('ugs doctor on SQLite', () => {
   /** Creates a store without a running service. */
   async function createStore(folder: string): Promise<string> {
-    const { code, stderr } = await runUgs(['workspace', 'list'], { UGS_DATA_DIR: folder })
+    const { code, stderr } = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
     assert.equal(code, 0, stderr)
     return join(folder, 'ugs.db')
   }

@@ -15,6 +15,11 @@ import { curl, findTool } from '../support/tool.ts'
 
 const run = promisify(execFile)
 
+/** Returns the messages of the warnings in a log. */
+function warningsIn(log: string): string[] {
+  return [...log.matchAll(/^{"level":40,.*"msg":"(.*)"}$/gm)].map(([, message = '']) => message)
+}
+
 describe('the first start', () => {
   it('prints commands that return the printed responses', async (t) => {
     if (findTool(t, curl) === undefined) return
@@ -59,6 +64,27 @@ describe('the first start', () => {
     assert.equal(await printed('--workers', '2'), await printed())
   })
 
+  it('names the store and its environment variables that are not settings', async (t) => {
+    const first = await startService(t, {
+      UGS_DATA_DIRS: '/elsewhere',
+      UGS_API_TOKEN: 'uga_x',
+      UGS_EMPTY: '',
+    })
+    const file = join(first.dataFolder, 'ugs.db')
+    assert.match(first.stdout(), new RegExp(`^The store is ${file}$`, 'm'))
+    assert.match(first.stderr(), new RegExp(`"store":"${file}","msg":"the store was opened"`))
+    assert.deepEqual(warningsIn(first.stderr()), [
+      'UGS_DATA_DIRS is not a setting and has no effect. Did you mean UGS_DATA_DIR?',
+    ])
+  })
+
+  it('warns once of a variable that is not a setting, also with several workers', async (t) => {
+    const { stderr } = await startService(t, { UGS_PORT: '1' }, ['--workers', '2'])
+    assert.deepEqual(warningsIn(stderr()), [
+      'UGS_PORT is not a setting and has no effect. Did you mean PORT?',
+    ])
+  })
+
   it('creates files that only the owner can read', async (t) => {
     const service = await startService(t)
     await sendRequest(service.origin, {
@@ -89,10 +115,9 @@ describe('the first start', () => {
 
   it('creates no token in a store that already has one', async (t) => {
     const folder = temporaryFolder(t)
-    const created = await runUgs(['api-token', 'create', '--environment', 'Testing', '--name', 'mine'], {
-      UGS_DATA_DIR: folder,
-    })
-    assert.equal(created.code, 0)
+    for (const command of ['migrate', 'api-token create --environment Testing --name mine']) {
+      assert.equal((await runUgs(command.split(' '), { UGS_DATA_DIR: folder })).code, 0)
+    }
     const service = await startService(t, { UGS_DATA_DIR: folder })
     assert.doesNotMatch(service.stdout(), /uga_/)
   })

@@ -307,11 +307,13 @@ describe('ugs', () => {
   })
 
   it('fails if an issued token cannot be printed', async (t) => {
+    const folder = temporaryFolder(t)
+    assert.equal((await runUgs(['migrate'], { UGS_DATA_DIR: folder })).code, 0)
     const child = spawn(
       process.execPath,
       [ugsFile, 'api-token', 'create', '--environment', 'Testing', '--name', 'x'],
       {
-        env: { UGS_DATA_DIR: temporaryFolder(t) },
+        env: { UGS_DATA_DIR: folder },
         stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
       },
     )

@@ -38,6 +38,18 @@ export async function addConsoleRoutes(
   await addPages(app, dependencies.folder)
 }
 
+/**
+ * Redirects browsers from `/` to the console. Call it before `refuseUnknownRoutes`: a hook instead of a route, because `/` does not
+ * exist for other clients.
+ */
+export function redirectBrowsers(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ method, url, headers }, reply, done) => {
+    const isBrowser = method === 'GET' && headers.accept?.toLowerCase().includes('text/html') === true
+    if (isBrowser && /^\/(\?|$)/.test(url)) void reply.redirect('/console')
+    else done()
+  })
+}
+
 function addSessionRoutes(app: FastifyInstance, { sessions, apiTokens }: ConsoleRoutesDependencies): void {
   const respond = async (session: OpenSession) => {
     const [workspace] = await apiTokens.findWorkspaces(session.apiToken)

@@ -1,7 +1,7 @@
 import { Fault } from '../../domain/fault.ts'
 import type { Store } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
-import type { PostgresHost, PostgresServer } from '../location.ts'
+import { describeServer, type PostgresServer } from '../location.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
@@ -102,8 +102,8 @@ async function openWith<T>(
   }
 }
 
-function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unknown {
-  const location = `postgres://${hosts.map(authorityOf).join()}/${database}`
+function storeErrorOf(server: PostgresServer, error: unknown): unknown {
+  const location = describeServer(server)
   if (error instanceof StoreError) return new StoreError(`${location}: ${error.message}`)
   const code =
     error instanceof PostgresFailure
@@ -112,10 +112,6 @@ function storeErrorOf({ hosts, database }: PostgresServer, error: unknown): unkn
         ? (error.reason ?? error.code)
         : undefined
   return code === undefined ? error : new StoreError(`${location}: ${remediationFor(code)} (${code})`)
-}
-
-function authorityOf({ host, port }: PostgresHost): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Interval of looking for a changed distribution and an applied contract, in milliseconds. */

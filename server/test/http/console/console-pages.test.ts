@@ -78,6 +78,40 @@ describe('a page of the console', () => {
   })
 })
 
+const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+describe('the root path', () => {
+  const request = (path: string, accept: string | undefined, method = 'GET') =>
+    sendRequest(service.origin, { method, path, headers: accept === undefined ? {} : { accept } })
+
+  for (const [path, accept] of [
+    ['/', browserAccept],
+    ['/?x=1', 'Text/HTML'],
+  ] as const) {
+    test(`redirects a browser to the console: ${path}`, async () => {
+      const { status, headers, text } = await request(path, accept)
+      assert.deepEqual([status, headers.location, text], [302, '/console', ''])
+      assert.equal(headers['cache-control'], 'no-store')
+      assert.match(headers['x-request-id'] ?? '', /^[\w-]+$/)
+    })
+  }
+
+  for (const [method, path, accept] of [
+    ['GET', '/', undefined],
+    ['GET', '/', '*/*'],
+    ['GET', '/', 'application/json'],
+    ['GET', '/none', browserAccept],
+    ['POST', '/', browserAccept],
+    ['DELETE', '/', undefined],
+  ] as const) {
+    test(`is absent for other requests: ${method} ${path} from ${accept ?? 'a client without Accept'}`, async () => {
+      const response = await request(path, accept, method)
+      assertFault(response, 'not_found')
+      assert.equal(response.headers.allow, undefined)
+    })
+  }
+})
+
 describe('the files of the console', async () => {
   const { text: page } = await get('/console')
   const files = [...page.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
@@ -155,6 +189,11 @@ describe('with UGS_CONSOLE=off', async () => {
       assertFault(response, 'not_found')
     })
   }
+
+  test('the root path is absent for browsers too', async () => {
+    const headers = { accept: browserAccept }
+    assertFault(await sendRequest(off.origin, { path: '/', headers }), 'not_found')
+  })
 
   test('the management API still works with API tokens', async () => {
     const token = await createApiToken(off, 'Customer', '--scopes', 'admin')

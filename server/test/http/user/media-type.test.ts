@@ -83,6 +83,12 @@ test('a 415 shows a bounded part of the received type, without tokens', async ()
   assert.match(message, /but is "text\/\[token\]; a=x{10,90}…"$/)
 })
 
+test('a 415 shows only printable ASCII of the received type', async () => {
+  const headers = { 'content-type': 'text/\x9b[31mplain\t\xe9' }
+  const { message } = assertFault(await api.get(body, headers), 'unsupported_media_type')
+  assert.match(message, /but is "text\/\?\[31mplain\?\?"$/)
+})
+
 for (const coding of ['identity', 'Identity']) {
   test(`Content-Encoding ${coding} is accepted`, async () => {
     const headers = { 'content-encoding': coding }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { Command } from 'commander'
+import { buildProgram } from '../../src/cli/program.ts'
+import { leavesOf } from '../support/commands.ts'
+import { runUgs, temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder({ after })
+const absent = join(folder, 'absent')
+const rows = join(folder, 'rows.csv')
+writeFileSync(rows, 'user_group_id\na\n')
+
+/** Commands that create a store, need none, or have their own message for a file that is missing. */
+const others = ['serve', 'migrate', 'doctor', 'store copy', 'backup', 'restore']
+/** Values of arguments and options for which `1` is not valid, and options that a command needs besides the mandatory ones. */
+const values: Record<string, string> = {
+  file: rows,
+  '--environment': 'Testing',
+  '--url': 'https://example.com/',
+  '--older-than': '1d',
+}
+const more: Record<string, string[]> = { 'webhook redeliver': ['--delivery', '1'] }
+
+function argumentsOf(name: string, { registeredArguments, options }: Command): string[] {
+  return [
+    ...registeredArguments.map((argument) => values[argument.name()] ?? '1'),
+    ...options
+      .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
+      .flatMap(({ long }) => [long as string, values[long as string] ?? '1']),
+    ...(more[name] ?? []),
+  ]
+}
+
+describe('without a store', () => {
+  for (const [name, command] of leavesOf(buildProgram())) {
+    if (others.includes(name)) continue
+    it(`${name} creates none`, async () => {
+      const { code, stdout, stderr } = await runUgs([...name.split(' '), ...argumentsOf(name, command)], {
+        UGS_DATA_DIR: absent,
+      })
+      assert.equal(
+        stderr,
+        `ugs: no store in ${absent} (there is no ugs.db); set UGS_DATA_DIR or DATABASE_URL, or run \`ugs serve\` to create one\n`,
+      )
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.ok(!existsSync(absent))
+    })
+  }
+
+  it('backup creates none', async () => {
+    const { code, stderr } = await runUgs(['backup', join(folder, 'backup.db')], { UGS_DATA_DIR: absent })
+    assert.equal(code, 1)
+    assert.match(stderr, /ugs\.db: there is no such file/)
+  })
+
+  it('a command names the file of DATABASE_URL, and creates neither file nor data folder', async () => {
+    const { code, stderr } = await runUgs(['workspace', 'list'], {
+      DATABASE_URL: `sqlite:${folder}/other.db`,
+      UGS_DATA_DIR: absent,
+    })
+    assert.equal(code, 1)
+    assert.ok(stderr.startsWith(`ugs: no store in ${folder} (there is no other.db); `), stderr)
+    assert.deepEqual(readdirSync(folder), ['rows.csv'])
+  })
+})
