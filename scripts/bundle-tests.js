@@ -23,6 +23,7 @@ const externalPackages = [
   'axe-core',
   'axios',
   'better-sqlite3',
+  'esbuild',
   'eslint',
   'pg-native',
   'playwright-core',
