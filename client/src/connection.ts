@@ -1,22 +1,19 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import { sleep } from './clock.ts'
 import { ServiceError, TransportError, type ErrorCode } from './errors.ts'
-import { httpExchange, type HttpRequest } from './http-exchange.ts'
 import { readJson } from './json-response.ts'
-import { checkDeadline, type ConnectionSettings, type RequestOptions } from './options.ts'
+import { checkDeadline, type ConnectionSettings, type RequestEvent, type RequestOptions } from './options.ts'
+import type { CreateTransport, HttpRequest, Transport } from './transport.ts'
 
 /** Pause before the second attempt. Doubles with each attempt, up to `maxDelayMs`. */
 const initialDelayMs = 100
 const maxDelayMs = 2000
 
-/** Keep-alive connections idle for longer are closed: a proxy may have dropped them without notice. */
-const maxIdleMs = 30_000
-
 /** Far above a response with one user group of the largest properties and mapping. */
 const maxResponseBytes = 8 * 1024 * 1024
 
 const retryableStatuses: readonly (number | undefined)[] = [408, 429, 502, 503, 504]
+
+const overrideHeader = 'x-http-method-override'
 
 /**
  * Methods that a proxy may refuse, with the statuses that proxies use for it. If an operation has `hasOverride`, the service
@@ -66,20 +63,13 @@ export interface Limits {
 /** Sends operations to one service with one API token. */
 export class Connection {
   readonly #settings: ConnectionSettings
-  readonly #agent: HttpAgent
-  /**
-   * Agent without keep-alive, for non-idempotent operations. A reused connection may turn out to be closed only after the
-   * request was sent, which would leave the outcome unknown.
-   */
-  readonly #newConnections: HttpAgent
+  readonly #transport: Transport
   /** Methods that did not reach the service. They are sent as POST with the override header. */
   readonly #overridden: Set<string>
 
-  constructor(settings: ConnectionSettings, methodOverride = false) {
+  constructor(settings: ConnectionSettings, createTransport: CreateTransport, methodOverride = false) {
     this.#settings = settings
-    const Agent = settings.origin.protocol === 'https:' ? HttpsAgent : HttpAgent
-    this.#agent = settings.agent ?? new Agent({ keepAlive: true, timeout: maxIdleMs })
-    this.#newConnections = settings.agent ?? new Agent()
+    this.#transport = createTransport(settings)
     this.#overridden = new Set(methodOverride ? Object.keys(refusals) : [])
   }
 
@@ -112,7 +102,8 @@ export class Connection {
       const now = clock.monotonic()
       const usesWholeDeadline = isLastAttempt || operation.isNonIdempotent
       // Half of the remaining time, so that one missing response leaves time for another attempt.
-      const attempt = new Attempt(usesWholeDeadline ? deadline : (now + deadline) / 2, signal)
+      const until = usesWholeDeadline ? deadline : (now + deadline) / 2
+      const attempt = new Attempt(attempts, until, signal)
       try {
         return await this.#attempt(operation, attempt)
       } catch (error) {
@@ -159,9 +150,37 @@ export class Connection {
     }
   }
 
+  /** Sends one HTTP request and reports it to `onRequest`. */
   async #send<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
+    const { clock, onRequest } = this.#settings
+    const startedAt = clock.monotonic()
+    const report = (outcome: Pick<RequestEvent, 'status' | 'errorCode' | 'requestId'>) => {
+      const method = operation.headers?.[overrideHeader] ?? operation.method
+      const durationMs = clock.monotonic() - startedAt
+      try {
+        onRequest?.({ method, path: operation.path, attempt: attempt.number, durationMs, ...outcome })
+      } catch {
+        // The operation may have taken effect, so its result counts.
+      }
+    }
+    try {
+      const result = await this.#exchange(operation, attempt)
+      report({ status: operation.status ?? 200, errorCode: undefined, requestId: undefined })
+      return result
+    } catch (error) {
+      if (isFailure(error)) {
+        const requestId = error instanceof ServiceError ? error.requestId : undefined
+        report({ status: error.status, errorCode: error.code, requestId })
+      } else if (attempt.signal?.aborted) {
+        report({ status: undefined, errorCode: 'aborted', requestId: undefined })
+      }
+      throw error
+    }
+  }
+
+  async #exchange<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
     const { origin, apiToken, clock } = this.#settings
-    const { method, body, status = 200, isNonIdempotent, isNdjson = false } = operation
+    const { method, body, status = 200, isNonIdempotent = false, isNdjson = false } = operation
     const { until, signal } = attempt
     const url = new URL(origin)
     url.pathname = url.pathname.replace(/\/*$/, operation.path)
@@ -170,8 +189,9 @@ export class Connection {
       method,
       url,
       headers: { authorization: `Token ${apiToken}`, accept: 'application/json', ...operation.headers },
-      body: body === undefined ? undefined : Buffer.from(body),
+      body: body === undefined ? undefined : new TextEncoder().encode(body),
       maxResponseBytes: operation.maxResponseBytes ?? maxResponseBytes,
+      isNonIdempotent,
       onSent: () => (attempt.isSent = true),
     }
     const abortion = new AbortController()
@@ -179,8 +199,7 @@ export class Connection {
     signal?.addEventListener('abort', abort, { once: true })
     const cancel = clock.after(until - clock.monotonic(), abort)
     try {
-      const agent = isNonIdempotent ? this.#newConnections : this.#agent
-      const response = await httpExchange(request, agent, abortion.signal)
+      const response = await this.#transport(request, abortion.signal)
       return operation.read(readJson(response, { method, status, now: clock.now(), isNdjson }))
     } catch (error) {
       signal?.throwIfAborted()
@@ -193,13 +212,16 @@ export class Connection {
 }
 
 class Attempt {
+  /** From 1. */
+  readonly number: number
   /** By the monotonic clock. */
   readonly until: number
   readonly signal: AbortSignal | undefined
   /** True once a part of the request may have arrived. */
   isSent = false
 
-  constructor(until: number, signal: AbortSignal | undefined) {
+  constructor(number: number, until: number, signal: AbortSignal | undefined) {
+    this.number = number
     this.until = until
     this.signal = signal
   }
@@ -217,7 +239,7 @@ export function retryDelayMs(attempts: number): number {
 }
 
 function overridden<Result>(operation: Operation<Result>): Operation<Result> {
-  const headers = { ...operation.headers, 'x-http-method-override': operation.method }
+  const headers = { ...operation.headers, [overrideHeader]: operation.method }
   return { ...operation, method: 'POST', headers }
 }
 

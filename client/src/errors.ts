@@ -59,9 +59,13 @@ export class TransportError extends Error {
   /** Wait that `Retry-After` requests, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
-  // No `cause`: errors of Node.js may hold received bytes, including a token.
-  constructor(code: TransportErrorCode, message: string, details: ResponseDetails = {}) {
-    super(message)
+  /** `cause` is the error of the platform, if there is one. */
+  constructor(
+    code: TransportErrorCode,
+    message: string,
+    details: ResponseDetails & { readonly cause?: unknown } = {},
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
     this.status = details.status
     this.retryAfterMs = details.retryAfterMs
@@ -73,12 +77,15 @@ interface ResponseDetails {
   readonly retryAfterMs?: number | undefined
 }
 
-export function badResponse(detail: string, status?: number): TransportError {
+export function badResponse(
+  detail: string,
+  details: { readonly status?: number; readonly cause?: unknown } = {},
+): TransportError {
   return new TransportError(
     'bad_answer',
     `Unexpected response: ${detail}. ` +
       'Check origin, and that no login page or redirect is in front of the User Group Service.',
-    { status },
+    details,
   )
 }
 

@@ -1,80 +1,20 @@
-export type { Clock } from './clock.ts'
-export {
-  ServiceError,
-  TransportError,
-  type ErrorCode,
-  type FieldFault,
-  type TransportErrorCode,
-} from './errors.ts'
-export type {
-  ApiToken,
-  AuditAction,
-  AuditEvent,
-  DeletedUserGroup,
-  Difference,
-  EventType,
-  IsolationFinding,
-  LeakedToken,
-  AdminUserGroup,
-  NewApiToken,
-  NewWorkspace,
-  PromotionResult,
-  RegisteredDataSource,
-  RegisteredSchema,
-  RotatedApiToken,
-  Scope,
-  UserGroupContent,
-  UserGroupVersion,
-  UserGroupView,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpointSecret,
-  Workspace,
-} from './admin-types.ts'
-export type {
-  ApiTokenFields,
-  ApiTokenRotation,
-  AuditSearch,
-  ChangeOptions,
-  DataSourceFields,
-  DataSourceSearch,
-  LeakedTokenFields,
-  PageLimit,
-  PromotionFields,
-  SchemaFields,
-  TokenRotation,
-  UserGroupChange,
-  UserGroupSearch,
-  VersionRange,
-  WebhookDeliverySearch,
-  WebhookEndpointChange,
-  WebhookEndpointFields,
-  WebhookRedelivery,
-  WebhookSecretRotation,
-  WorkspaceFields,
-} from './management-fields.ts'
-export type { RequestOptions, ConnectionOptions } from './options.ts'
-export type { Page, Paged } from './paged.ts'
-export {
-  UserGroupClient,
-  type RotationFields,
-  type RotationOptions,
-  type UserGroupClientOptions,
-} from './user-group-client.ts'
-export type { ImportOptions, ImportResult } from './user-group-import.ts'
-export { UserGroupManagement } from './user-group-management.ts'
-export type {
-  DataSource,
-  Environment,
-  GetOrCreateResult,
-  IntrospectedUserGroup,
-  Json,
-  JsonInterface,
-  JsonObject,
-  MappedDataSource,
-  Mapping,
-  RotatedUserGroup,
-  UpdatedUserGroup,
-  UserGroup,
-  UserGroupFields,
-} from './user-group.ts'
+import type { ConnectionOptions } from './options.ts'
+import { nodeTransport } from './node-transport.ts'
+import { UserGroupClient as Client, type UserGroupClientOptions } from './user-group-client.ts'
+import { UserGroupManagement as Management } from './user-group-management.ts'
+
+export * from './shared.ts'
+
+/** A client for `/api/user` and introspection, over node:http. */
+export class UserGroupClient extends Client {
+  constructor(options: UserGroupClientOptions) {
+    super(options, nodeTransport)
+  }
+}
+
+/** A client for the management API, over node:http. */
+export class UserGroupManagement extends Management {
+  constructor(options: ConnectionOptions) {
+    super(options, nodeTransport)
+  }
+}

@@ -1,6 +1,6 @@
 import { badResponse, ServiceError, TransportError } from './errors.ts'
-import type { HttpResponse } from './http-exchange.ts'
 import { isArray, isObject, isText, read, type Shape } from './shape.ts'
+import type { HttpResponse } from './transport.ts'
 import type { components } from './wire.ts'
 
 type WireError = components['schemas']['ErrorResponse']['error']
@@ -52,14 +52,14 @@ export function readJson(
       { status, retryAfterMs },
     )
   }
-  if (status !== success) throw badResponse(`its status is ${status}`, status)
+  if (status !== success) throw badResponse(`its status is ${status}`, { status })
   const mediaType = isNdjson ? 'application/x-ndjson' : 'application/json'
   if (response.contentType.split(';')[0]?.trim().toLowerCase() !== mediaType) {
-    throw badResponse(`its Content-Type is not ${mediaType}`, status)
+    throw badResponse(`its Content-Type is not ${mediaType}`, { status })
   }
-  if (body === undefined) throw badResponse('it is too long', status)
-  const value = isNdjson ? parseLines(body) : parse(body)
-  if (value === undefined) throw badResponse('it is not JSON', status)
+  if (body === undefined) throw badResponse('it is too long', { status })
+  const value = parse(body, isNdjson)
+  if (value === undefined) throw badResponse('it is not JSON', { status })
   return value
 }
 
@@ -71,7 +71,7 @@ function describe(method: string, status: number): string {
 }
 
 /** Returns the error, or undefined if the body is not an error of the service. */
-function readError(body: Buffer): WireError | undefined {
+function readError(body: Uint8Array): WireError | undefined {
   const value = parse(body)
   if (!isObject(value) || value.success !== 0) return undefined
   try {
@@ -94,7 +94,7 @@ const codeOfStatus: Partial<Record<number, WireError['code']>> = {
 }
 
 /** Returns an error of an OAuth endpoint in the form of the others, or undefined if the body is not one. */
-function readOAuthError(body: Buffer, status: number): WireError | undefined {
+function readOAuthError(body: Uint8Array, status: number): WireError | undefined {
   const value = parse(body)
   if (!isObject(value)) return undefined
   const { error, error_description: message, request_id } = value
@@ -110,20 +110,18 @@ function readRetryAfter(header: string | undefined, now: number): number | undef
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxTimeoutMs)
 }
 
-/** Returns undefined if a line is not JSON. */
-function parseLines(body: Buffer): unknown {
-  const values = body.toString('latin1').trimEnd().split('\n')
-  const parsed = values.map((line) => parse(Buffer.from(line, 'latin1')))
-  return parsed.includes(undefined) ? undefined : parsed
-}
-
 /**
  * Returns undefined if the body is not JSON. Drops the message of JSON.parse, which quotes the input and may hold a
  * token.
  */
-function parse(body: Buffer): unknown {
+function parse(body: Uint8Array, isNdjson = false): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    if (!isNdjson) return JSON.parse(text)
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown)
   } catch {
     return undefined
   }

@@ -1,8 +1,30 @@
-import type { Agent } from 'node:http'
 import { systemClock, type Clock } from './clock.ts'
+import type { ErrorCode, TransportErrorCode } from './errors.ts'
 
 /** Maximum delay of a Node.js timer. */
 const maxTimeoutMs = 2_147_483_647
+
+/** The part of an `Agent` of node:http that distinguishes it. Declared here for platforms without types of Node.js. */
+export interface Agent {
+  readonly maxSockets: number
+  destroy(): void
+}
+
+/** One HTTP request that ended. Never holds a token, a query or a body. */
+export interface RequestEvent {
+  /** Method of the operation, also if it was sent as a POST with the override header. */
+  readonly method: string
+  readonly path: string
+  /** Number of the attempt, from 1. An attempt has a second request if the client switches to the override header. */
+  readonly attempt: number
+  readonly durationMs: number
+  /** HTTP status. Undefined if there was no response. */
+  readonly status: number | undefined
+  /** Undefined if the operation succeeded. `aborted` if the caller's signal aborted it. */
+  readonly errorCode: ErrorCode | TransportErrorCode | 'aborted' | undefined
+  /** Identifies a failed request in the log of the service. */
+  readonly requestId: string | undefined
+}
 
 export interface ConnectionOptions {
   /**
@@ -16,8 +38,13 @@ export interface ConnectionOptions {
   readonly deadlineMs?: number | undefined
   /** Maximum number of attempts. Default: 8. 1 disables retries. */
   readonly maxTries?: number | undefined
-  /** Creates the connections, for example with a client certificate or through a proxy. Default: a keep-alive agent. */
+  /**
+   * Creates the connections, for example with a client certificate or through a proxy. Default: a keep-alive agent. Only in
+   * Node.js.
+   */
   readonly agent?: Agent | undefined
+  /** Called after each HTTP request, for logs and metrics. Exceptions from it are ignored. */
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined
   readonly clock?: Clock | undefined
 }
 
@@ -34,12 +61,14 @@ export interface ConnectionSettings {
   readonly deadlineMs: number
   readonly maxTries: number
   readonly agent: Agent | undefined
+  readonly onRequest: ((event: RequestEvent) => void) | undefined
   readonly clock: Clock
 }
 
 /** @throws TypeError, RangeError */
 export function settingsOf(options: ConnectionOptions): ConnectionSettings {
-  const { origin, apiToken, deadlineMs = 15_000, maxTries = 8, agent, clock = systemClock } = options
+  const { origin, apiToken, deadlineMs = 15_000, maxTries = 8 } = options
+  const { agent, onRequest, clock = systemClock } = options
   // Values from environment variables may be missing or strings.
   if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
     throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
@@ -53,6 +82,7 @@ export function settingsOf(options: ConnectionOptions): ConnectionSettings {
     deadlineMs: checkDeadline(deadlineMs),
     maxTries,
     agent,
+    onRequest,
     clock,
   }
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { Connection } from './connection.ts'
 import { jsonText, type WithUndefined } from './json-text.ts'
 import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
 import { readGetOrCreate, readIntrospection, readRotation, readUpdate } from './responses.ts'
+import type { CreateTransport } from './transport.ts'
 import type {
   GetOrCreateResult,
   IntrospectedUserGroup,
@@ -52,8 +52,8 @@ export interface RotationOptions extends RequestOptions {
 export class UserGroupClient {
   readonly #connection: Connection
 
-  constructor(options: UserGroupClientOptions) {
-    this.#connection = new Connection(settingsOf(options), options.methodOverride ?? false)
+  constructor(options: UserGroupClientOptions, createTransport: CreateTransport) {
+    this.#connection = new Connection(settingsOf(options), createTransport, options.methodOverride ?? false)
   }
 
   /**
@@ -109,7 +109,7 @@ export class UserGroupClient {
     { currentToken, gracePeriodSeconds, ...others }: RotationFields,
     options: RotationOptions = {},
   ): Promise<RotatedUserGroup> {
-    const { idempotencyKey = randomUUID() } = options
+    const { idempotencyKey = crypto.randomUUID() } = options
     const body: WithUndefined<components['schemas']['RotationBody']> = {
       current_token: currentToken,
       grace_period_seconds: gracePeriodSeconds,

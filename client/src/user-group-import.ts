@@ -35,7 +35,8 @@ const maxLength = 1_000_000
 
 const resultShape: Shape<WireResult> = {
   line: isCount,
-  user_group_id: isTextOrNull,
+  // A refused row may have an empty id.
+  user_group_id: (value) => value === '' || isTextOrNull(value),
   outcome: isOneOf(['created', 'updated', 'unchanged', 'refused']),
   error: (value) => value === undefined || isObject(value),
 }

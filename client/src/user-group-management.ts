@@ -46,6 +46,7 @@ import type {
 import * as operations from './management-operations.ts'
 import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
 import { paged, type Paged } from './paged.ts'
+import type { CreateTransport } from './transport.ts'
 import type { UserGroupFields } from './user-group.ts'
 import { importRows, type ImportOptions, type ImportResult } from './user-group-import.ts'
 
@@ -62,8 +63,8 @@ import { importRows, type ImportOptions, type ImportResult } from './user-group-
 export class UserGroupManagement {
   readonly #connection: Connection
 
-  constructor(options: ConnectionOptions) {
-    this.#connection = new Connection(settingsOf(options))
+  constructor(options: ConnectionOptions, createTransport: CreateTransport) {
+    this.#connection = new Connection(settingsOf(options), createTransport)
   }
 
   /**

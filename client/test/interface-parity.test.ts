@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { createApiToken, type ShownUserGroup } from '../../server/test/support/command.ts'
 import { sharedService, type RunningService } from '../../server/test/support/service.ts'
-import { UserGroupClient } from '../src/user-group-client.ts'
+import { UserGroupClient } from '../src/index.ts'
 import { describeClients, type ClientLibrary } from './support/clients.ts'
 import {
   cliDriver,

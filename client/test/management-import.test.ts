@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TransportError } from '../src/errors.ts'
-import { UserGroupManagement } from '../src/user-group-management.ts'
+import { UserGroupManagement } from '../src/index.ts'
 import type { UserGroupFields } from '../src/user-group.ts'
 import { allOf, sharedManagement } from './support/management.ts'
 import { respond, serve } from './support/scripted-server.ts'
@@ -30,6 +30,7 @@ describe('import with a running service', () => {
     const rows = [
       { userGroupId: 'whole', name: 'Whole', mapping: { 40: '213' }, properties: { plan: 'gold\n' } },
       { userGroupId: 'nameless' },
+      { userGroupId: '', name: 'A' },
       { userGroupId: 'long', name: 'x'.repeat(256) },
       { userGroupId: 'last', name: 'Ünï – 漢字' },
     ]
@@ -39,6 +40,7 @@ describe('import with a running service', () => {
       [
         ['created', undefined, undefined],
         ['refused', 'name_required', ['/name']],
+        ['refused', 'validation_failed', ['/user_group_id']],
         ['refused', 'validation_failed', ['/name']],
         ['created', undefined, undefined],
       ],

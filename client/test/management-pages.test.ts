@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { UserGroupManagement } from '../src/user-group-management.ts'
+import { UserGroupManagement } from '../src/index.ts'
 import { apiToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { allOf, sharedManagement } from './support/management.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { UserGroupManagement } from '../src/user-group-management.ts'
+import { UserGroupManagement } from '../src/index.ts'
 import { apiToken, assertNoToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { sharedManagement } from './support/management.ts'

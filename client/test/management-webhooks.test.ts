@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { startReceiver, verified } from '../../server/test/support/webhooks.ts'
-import type { UserGroupManagement } from '../src/user-group-management.ts'
+import type { UserGroupManagement } from '../src/index.ts'
 import { serviceFailure } from './support/client.ts'
 import { allOf, sharedManagement } from './support/management.ts'
 

@@ -161,6 +161,18 @@ void tokenOf
     await runNode([tsc, ...options, '--types', 'node', 'types.mts', 'types.cts'], backend)
   })
 
+  it('has types that need no types of Node.js', async () => {
+    const program = `import { UserGroupClient } from '@user-group-service/client'
+export const client = new UserGroupClient({ origin: 'http://localhost', apiToken: 'uga_testing_x' })
+// @ts-expect-error: not an agent
+export const other = new UserGroupClient({ origin: 'http://localhost', apiToken: 'uga_testing_x', agent: {} })
+`
+    writeFileSync(join(backend, 'worker.ts'), program)
+    const options = ['--noEmit', '--strict', '--module', 'esnext', '--moduleResolution', 'bundler']
+    const tsc = require.resolve('typescript/bin/tsc')
+    await runNode([tsc, ...options, '--lib', 'es2023,dom', 'worker.ts'], backend)
+  })
+
   it('passes publint and attw', async () => {
     const folder = installPackages('tools/checks')
     const output = await runNode(['check-package.js', tarball], folder)

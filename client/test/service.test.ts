@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createApiToken, showUserGroup } from '../../server/test/support/command.ts'
 import { sharedService } from '../../server/test/support/service.ts'
-import { UserGroupClient } from '../src/user-group-client.ts'
+import { UserGroupClient } from '../src/index.ts'
 import { serviceFailure } from './support/client.ts'
 
 describe('running service', () => {

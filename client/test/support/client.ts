@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect as deepInspect } from 'node:util'
 import { ServiceError, TransportError } from '../../src/errors.ts'
-import { UserGroupClient, type UserGroupClientOptions } from '../../src/user-group-client.ts'
+import { UserGroupClient, type UserGroupClientOptions } from '../../src/index.ts'
 
 export const apiToken = 'uga_customer_clientoftests'
 export const token = 'ugt_customer_ofauseringroup'

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { ServiceError, TransportError, type ErrorCode, type TransportErrorCode } from '../../src/errors.ts'
-import { UserGroupClient } from '../../src/user-group-client.ts'
-import { apiToken, assertNoToken, clientOf as typeScriptClientOf } from './client.ts'
+import { UserGroupClient as FetchClient } from '../../src/fetch.ts'
+import { UserGroupClient } from '../../src/index.ts'
+import { apiToken, assertNoToken } from './client.ts'
 import { findPython, runPythonCall, type PythonCall, type PythonError } from './python.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -10,7 +11,7 @@ import { TestClock } from './test-clock.ts'
 export type Client = Pick<UserGroupClient, 'getOrCreate' | 'update' | 'rotate' | 'introspect'>
 
 export interface ClientLibrary {
-  readonly language: 'TypeScript' | 'Python'
+  readonly language: 'TypeScript' | 'TypeScript with fetch' | 'Python'
   /** Creates a client with the API token of `client.ts`. */
   readonly clientOf: (origin: string, options?: ClientOptions) => Client
   /**
@@ -30,21 +31,37 @@ interface ClientOptions {
   readonly methodOverride?: boolean
 }
 
-const typeScript: ClientLibrary = {
-  language: 'TypeScript',
-  clientOf: typeScriptClientOf,
-  async pausesOf(origin, count, run) {
-    const clock = new TestClock()
-    const call = run(typeScriptClientOf(origin, { clock }))
-    const pauses = await clock.passPauses(count)
-    await call.catch(() => undefined)
-    return { pauses, call }
-  },
+function typeScriptLibrary(
+  language: ClientLibrary['language'],
+  Client: typeof UserGroupClient | typeof FetchClient,
+): ClientLibrary {
+  return {
+    language,
+    clientOf: (origin, options = {}) => new Client({ origin, apiToken, ...options }),
+    async pausesOf(origin, count, run) {
+      const clock = new TestClock()
+      const call = run(new Client({ origin, apiToken, clock }))
+      const pauses = await clock.passPauses(count)
+      await call.catch(() => undefined)
+      return { pauses, call }
+    },
+  }
 }
 
-/** Defines a suite for each client library. The suites for Python are skipped with a message if Python is missing. */
-export function describeClients(name: string, define: (library: ClientLibrary) => void): void {
-  describe(`${name}, TypeScript`, () => define(typeScript))
+/**
+ * Defines a suite for each client library, or only for those that send a GET with a body. The suites for Python are skipped with a
+ * message if Python is missing.
+ */
+export function describeClients(
+  name: string,
+  define: (library: ClientLibrary) => void,
+  { onlyWithGet = false } = {},
+): void {
+  describe(`${name}, TypeScript`, () => define(typeScriptLibrary('TypeScript', UserGroupClient)))
+  if (!onlyWithGet) {
+    const language = 'TypeScript with fetch'
+    describe(`${name}, ${language}`, () => define(typeScriptLibrary(language, FetchClient)))
+  }
   for (const isAsync of [false, true]) {
     const suite = `${name}, Python${isAsync ? ' with asyncio' : ''}`
     const python = findPython(suite)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createApiToken } from '../../../server/test/support/command.ts'
 import type { RunningService } from '../../../server/test/support/service.ts'
-import { UserGroupClient } from '../../src/user-group-client.ts'
+import { UserGroupClient } from '../../src/index.ts'
 
 /** Calls every operation twice at this origin and asserts the results. */
 export async function assertEveryOperation(

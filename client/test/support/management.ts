@@ -1,8 +1,7 @@
 import { createApiToken } from '../../../server/test/support/command.ts'
 import { sharedService, type RunningService } from '../../../server/test/support/service.ts'
 import type { ConnectionOptions } from '../../src/options.ts'
-import { UserGroupClient } from '../../src/user-group-client.ts'
-import { UserGroupManagement } from '../../src/user-group-management.ts'
+import { UserGroupClient, UserGroupManagement } from '../../src/index.ts'
 import type { AdminUserGroup } from '../../src/admin-types.ts'
 import type { UserGroupFields } from '../../src/user-group.ts'
 

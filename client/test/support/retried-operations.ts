@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { UserGroupManagement } from '../../src/user-group-management.ts'
+import type { UserGroupManagement } from '../../src/index.ts'
 import { serviceFailure } from './client.ts'
 import { allOf, type ManagementFixture } from './management.ts'
 

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { UserGroupClient as FetchClient } from '../src/fetch.ts'
+import { UserGroupClient } from '../src/index.ts'
+import type { RequestEvent } from '../src/options.ts'
+import { apiToken, assertNoToken, serviceFailure, token, transportFailure } from './support/client.ts'
+import { freePort } from '../../server/test/support/port.ts'
+import { broken, created, fault, json, refusal, rotated, serve } from './support/scripted-server.ts'
+
+for (const [name, Client] of [
+  ['node:http', UserGroupClient],
+  ['fetch', FetchClient],
+] as const) {
+  describe(`cause of a TransportError, ${name}`, () => {
+    const failureAt = (origin: string) =>
+      transportFailure(new Client({ origin, apiToken, maxTries: 1 }).getOrCreate({ userGroupId: 'a' }))
+
+    it('is the error of the connection', async () => {
+      const { code, cause } = await failureAt(`http://127.0.0.1:${await freePort()}`)
+      assert.deepEqual([code, codeOf(cause)], ['unreachable', 'ECONNREFUSED'])
+    })
+
+    it('is the error of TLS', async (t) => {
+      const { origin } = await serve(t, json(created))
+      const { code, cause } = await failureAt(origin.replace('http:', 'https:'))
+      assert.equal(code, 'tls_failed')
+      assert.match(codeOf(cause) ?? '', /SSL|EPROTO/)
+    })
+
+    it('is the error of the HTTP parser without the received bytes', async (t) => {
+      const { origin } = await serve(t, (response) => response.socket?.end(`${token}\r\n\r\n`))
+      const { code, cause } = await failureAt(origin)
+      assert.equal(code, 'bad_answer')
+      assert.match(codeOf(cause) ?? '', /^HPE_/)
+      assert.deepEqual(receivedBytesOf(cause), [])
+    })
+
+    it('is absent if there is a response', async (t) => {
+      const { origin } = await serve(t, refusal(404))
+      assert.equal('cause' in (await failureAt(origin)), false)
+    })
+  })
+
+  describe(`onRequest, ${name}`, () => {
+    const recorded = (origin: string) => {
+      const events: RequestEvent[] = []
+      const onRequest = (event: RequestEvent) => events.push(event)
+      return { events, client: new Client({ origin, apiToken, onRequest }) }
+    }
+    const ended = {
+      ...{ path: '/api/user', attempt: 1, durationMs: undefined },
+      ...{ status: 200, errorCode: undefined, requestId: undefined },
+    }
+
+    it('gets each attempt, with the method of the operation and without tokens', async (t) => {
+      const unavailable = fault(503, 'unavailable')
+      const { origin } = await serve(t, broken, unavailable, json(created), json(rotated))
+      const { client, events } = recorded(origin)
+      await client.getOrCreate({ userGroupId: 'a' })
+      await client.rotate({ currentToken: token })
+      assert.ok(events.every(({ durationMs }) => durationMs > 0))
+      assert.deepEqual(
+        events.map((event) => ({ ...event, durationMs: undefined })),
+        [
+          { ...ended, method: 'GET', status: undefined, errorCode: 'unreachable' },
+          {
+            ...{ ...ended, method: 'GET', attempt: 2, status: 503 },
+            ...{ errorCode: 'unavailable', requestId: 'request-1' },
+          },
+          { ...ended, method: 'GET', attempt: 3 },
+          { ...ended, method: 'POST' },
+        ],
+      )
+      assertNoToken(events)
+    })
+
+    it('gets a call that its signal aborted', async (t) => {
+      const abortion = new AbortController()
+      const { origin } = await serve(t, () => abortion.abort())
+      const { client, events } = recorded(origin)
+      await assert.rejects(client.update({ userGroupId: 'a' }, { signal: abortion.signal }))
+      assert.deepEqual(
+        events.map(({ method, status, errorCode }) => [method, status, errorCode]),
+        [['PUT', undefined, 'aborted']],
+      )
+    })
+
+    it('does not change the result if it throws', async (t) => {
+      const { origin } = await serve(t, json(created), fault(403, 'forbidden'))
+      const onRequest = () => {
+        throw new Error('of the logger')
+      }
+      const client = new Client({ origin, apiToken, onRequest })
+      assert.ok(await client.getOrCreate({ userGroupId: 'a' }))
+      assert.equal((await serviceFailure(client.update({ userGroupId: 'a' }))).code, 'forbidden')
+    })
+  })
+}
+
+function receivedBytesOf(error: unknown): unknown[] {
+  const { rawPacket, data, cause } = error as Record<string, unknown>
+  const own = [rawPacket, data].filter((bytes) => bytes !== undefined)
+  return cause === undefined ? own : [...own, ...receivedBytesOf(cause)]
+}
+
+/** Returns the code of an error of node:http, or of the error that caused an error of `fetch`. */
+function codeOf(error: unknown): string | undefined {
+  const { code, cause } = error as Error & { readonly code?: string }
+  return code ?? (cause === undefined ? undefined : codeOf(cause))
+}
