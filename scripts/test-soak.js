@@ -28,6 +28,11 @@ const suites = {
     long: [[]],
     short: [[]],
   },
+  packages: {
+    program: ['scripts/test-packages.js'],
+    long: [['22', '24']],
+    short: [],
+  },
   'rolling-restart': {
     program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],
     long: [[]],

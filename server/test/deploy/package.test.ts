@@ -12,8 +12,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const workspaces = ['server', 'client', 'renderer']
-/** Compiled for this Node.js version by the checkout's installation, which takes a minute. */
 const addon = 'node_modules/better-sqlite3/build'
+/** Compiled for this Node.js version, which takes a minute: by the installation of the checkout, or scripts/test-packages.js. */
+const compiledAddon = process.env.UGS_TEST_ADDON ?? join(root, addon)
 
 /** Calls the service with the installed client and renderer. */
 const program = `
@@ -35,8 +36,7 @@ describe('the packages, installed in an empty folder', () => {
   const printed: string[] = []
   let origin = ''
   after(async () => {
-    service.kill('SIGKILL')
-    await once(service, 'close')
+    if (service.kill('SIGKILL')) await once(service, 'exit')
   })
 
   before(async () => {
@@ -46,19 +46,22 @@ describe('the packages, installed in an empty folder', () => {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     const local = tarballs.map((tarball) => `./${tarball}`)
     run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...local)
-    cpSync(join(root, addon), join(folder, addon), { recursive: true })
+    cpSync(compiledAddon, join(folder, addon), { recursive: true })
 
     service = spawn(process.execPath, [join(folder, 'node_modules/.bin/user-group-service')], {
       cwd: folder,
       env: { PATH: process.env.PATH, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
-    assert.ok(service.stdout)
+    assert.ok(service.stdout && service.stderr)
+    let log = ''
+    service.stderr.on('data', (bytes: Buffer) => (log += String(bytes)))
     for await (const line of createInterface({ input: service.stdout })) {
       printed.push(line)
       origin ||= /listens on (\S+)/.exec(line)?.[1] ?? ''
       if (line.startsWith('API documentation')) break
     }
+    assert.notEqual(origin, '', log)
   })
 
   it('contain a license and a README', () => {
