@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-const { UGS_COMMIT } = process.env
+const { BUILD_COMMIT } = process.env
 
 /**
  * Options of esbuild for the bundle of `ugs`.
@@ -18,7 +18,9 @@ export const bundleOptions = {
   platform: 'node',
   target: 'node20.19',
   // Set by the release. A build of a checkout may have changes that are in no commit.
-  define: { 'process.env.UGS_COMMIT': UGS_COMMIT === undefined ? 'undefined' : JSON.stringify(UGS_COMMIT) },
+  define: {
+    'process.env.BUILD_COMMIT': BUILD_COMMIT === undefined ? 'undefined' : JSON.stringify(BUILD_COMMIT),
+  },
   // Less text to read at each start. Names stay readable in profiles.
   minifySyntax: true,
   minifyWhitespace: true,

@@ -6,7 +6,7 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder),
 }
 
 // A constant of the bundle (scripts/bundle-options.js).
-const commit = process.env.UGS_COMMIT
+const commit = process.env.BUILD_COMMIT
 
 /** Version of this release, with the commit of a released build as SemVer build metadata: `1.0.0+0f1e2d3c`. */
 export const version = commit === undefined ? manifest.version : `${manifest.version}+${commit.slice(0, 8)}`

@@ -73,7 +73,7 @@ test('the version of a released build names its commit', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
     version: string
   }
-  const env = { ...process.env, UGS_COMMIT: '0f1e2d3c4b5a69788796a5b4c3d2e1f001234567' }
+  const env = { ...process.env, BUILD_COMMIT: '0f1e2d3c4b5a69788796a5b4c3d2e1f001234567' }
   const versionOf = (...args: string[]) =>
     execFileSync(process.execPath, [...args, '--version'], { cwd: root, env, encoding: 'utf8' })
   assert.equal(versionOf('--import', 'tsx', 'server/src/main.ts'), `${version}+0f1e2d3c\n`)

@@ -100,7 +100,7 @@ for (const [title, { table, scopes, request }] of Object.entries(waiting)) {
   test(`if the database does not respond, at most a thousand requests wait: ${title}`, async (t) => {
     const DATABASE_URL = await migratedDatabase(t)
     const service = await startService(t, {
-      ...{ DATABASE_URL, UGS_METRICS_PORT: '0' },
+      ...{ DATABASE_URL, UGS_METRICS_PORT: '0', UGS_LOCK_TIMEOUT_MS: '20000' },
       ...{ UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
     })
     const { stdout } = await service.ugs(
