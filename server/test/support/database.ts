@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { lifo, type Scope } from './scope.ts'
 
 export interface DatabaseWithTokens {
@@ -68,12 +68,25 @@ async function createDatabase(t: Scope, template: string): Promise<string> {
     urls.map((url) => run(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)),
   )
   lifo(t).after(async () => {
-    // In turn, because Citus connects the nodes, and a session that connects to a database during its drop cannot be ended.
-    for (const url of urls) await run(url, `DROP DATABASE ${name} WITH (FORCE)`)
+    // In turn, because Citus connects the nodes.
+    for (const url of urls) await dropDatabase(url, name)
   })
   const url = new URL(await serverUrl())
   url.pathname = name
   return url.href
+}
+
+/** Tries a few times, because a session that connects to a database during its drop cannot be ended. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      return
+    } catch (error) {
+      const isInUse = error instanceof DatabaseError && error.code === '55006'
+      if (!isInUse || attempt === 10) throw error
+    }
+  }
 }
 
 async function run(url: string, statement: string): Promise<void> {
