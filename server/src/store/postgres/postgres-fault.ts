@@ -81,13 +81,16 @@ export function isOfNode(code: string): boolean {
   return code.startsWith('08') || code === statementTimedOut || code === timedOut
 }
 
-/** Converts a failure to the fault that the caller gets. */
-export function faultOf(error: unknown): unknown {
+/**
+ * Converts a failure to the fault that the caller gets.
+ * @param wasAmbiguous true if an earlier attempt may have taken effect
+ */
+export function faultOf(error: unknown, wasAmbiguous = false): unknown {
   if (!(error instanceof PostgresFailure)) return error
   return error.isTransient
     ? unavailable(
         error.code === diskFull ? `${diskFull}: ${remediationFor(diskFull)}` : error.code,
-        error.isAmbiguous,
+        wasAmbiguous || error.isAmbiguous,
       )
     : new Fault('internal', 'Something went wrong on our side', { reason: error.code })
 }

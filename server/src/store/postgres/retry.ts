@@ -123,7 +123,7 @@ export class Retry {
       } catch (error) {
         if (attempt.isOver || !(error instanceof PostgresFailure)) throw faultOf(error)
         const mayRetry = await this.#distribution?.noticeFailure(error.code).catch(() => false)
-        if (!error.isRetryable && mayRetry !== true) throw faultOf(error)
+        if (!error.isRetryable && mayRetry !== true) throw faultOf(error, attempt.isAmbiguous)
         attempt.reason = error.code
         await waitForRetry(attempt, pause, error)
       }

@@ -18,3 +18,16 @@ it('sends no statement after the deadline, also if the deadline passes between t
   await retry.idle()
   assert.equal(sent, 1)
 })
+
+it('reports that a change may have taken effect, also if its retry certainly did not', async () => {
+  const failures = ['08006', '55P03']
+  const primary: Pick<PrimaryPool, 'query'> = {
+    query: (_statement, _values, sent) => {
+      sent?.()
+      return Promise.reject(new PostgresFailure(failures.shift() ?? '', 'querying'))
+    },
+  }
+  const retry = new Retry(primary as PrimaryPool, 5000)
+  await assert.rejects(retry.change('DELETE FROM workspace', []), /may have taken effect/)
+  assert.deepEqual(failures, [])
+})
