@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundledPackages } from './bundled-packages.js'
 
 /**
  * @typedef {{ name?: string, version?: string, license?: string, integrity?: string, resolved?: string, link?: boolean,
@@ -35,7 +34,9 @@ const folders =
         join(root, path),
       )
 
-const bundled = await bundledPackages()
+/** Packages that are published as a part of the server's bundle. `npm run build` writes the list. */
+const bundled = /** @type {{ path: string }[]} */ (read(root, 'server/bundle/packages.json'))
+const bundledPaths = bundled.map(({ path }) => path)
 /** @type {string[]} */
 const problems = []
 const counts = folders.map(check)
@@ -52,18 +53,27 @@ if (problems.length > 0) {
  * @param {string} folder
  */
 function check(folder) {
-  /** @returns {unknown} */
-  const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(folder, path), 'utf8'))
-  const manifest = /** @type {Manifest} */ (read('package.json'))
-  const { packages } = /** @type {{ packages: Record<string, LockedPackage> }} */ (read('package-lock.json'))
+  const manifest = /** @type {Manifest} */ (read(folder, 'package.json'))
+  const { packages } = /** @type {{ packages: Record<string, LockedPackage> }} */ (
+    read(folder, 'package-lock.json')
+  )
   for (const workspace of ['.', ...(manifest.workspaces ?? [])]) {
     const file = join(workspace, 'package.json')
-    checkVersions(file, /** @type {Manifest} */ (read(file)))
+    checkVersions(file, /** @type {Manifest} */ (read(folder, file)))
   }
   for (const [path, locked] of Object.entries(packages))
     // Other paths are packages of this repository.
     if (path.includes('node_modules/') && locked.link !== true) checkPackage(path, locked, manifest)
   return Object.keys(packages).length
+}
+
+/**
+ * @param {string} folder
+ * @param {string} path
+ * @returns {unknown}
+ */
+function read(folder, path) {
+  return JSON.parse(readFileSync(join(folder, path), 'utf8'))
 }
 
 /**
@@ -85,7 +95,7 @@ function checkVersions(file, { dependencies, devDependencies, optionalDependenci
 function checkPackage(path, locked, { allowScripts, workspaces }) {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
   const isInstalled = locked.dev !== true && locked.devOptional !== true
-  const isProduction = isInstalled || (workspaces !== undefined && bundled.includes(path))
+  const isProduction = isInstalled || (workspaces !== undefined && bundledPaths.includes(path))
   if (locked.integrity === undefined) problems.push(`${path}: has no integrity in package-lock.json`)
   // A package without an address comes from the registry that npm is configured for.
   if (locked.resolved !== undefined) problems.push(`${path}: has an address of its own in package-lock.json`)

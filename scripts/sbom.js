@@ -1,11 +1,10 @@
-// Writes a CycloneDX SBOM (JSON) of the service's package: `npm run --silent sbom > sbom.json`. npm makes it out of
+// Writes a CycloneDX SBOM (JSON) of the service's package: `npm run --silent sbom > sbom.json`. Needs a build. npm makes it out of
 // package-lock.json. Of a workspace, `npm sbom --omit dev` leaves out each package that another one has for its development
 // (fastify, pg and all that they bring), so that npm is given the service as a project of its own.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundledPackages } from './bundled-packages.js'
 
 /** @typedef {Record<string, string>} Versions */
 /** @typedef {{ name: string, dependencies: Versions, devDependencies: Versions }} Manifest */
@@ -17,7 +16,9 @@ const readJson = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL
 
 const { devDependencies, ...manifest } = /** @type {Manifest} */ (readJson('server/package.json'))
 const lock = /** @type {Lock} */ (readJson('package-lock.json'))
-const bundled = (await bundledPackages()).map((path) => path.replace(/^.*node_modules\//, ''))
+const bundled = /** @type {{ name: string }[]} */ (readJson('server/bundle/packages.json')).map(
+  ({ name }) => name,
+)
 const dependencies = {
   ...manifest.dependencies,
   ...Object.fromEntries(Object.entries(devDependencies).filter(([name]) => bundled.includes(name))),

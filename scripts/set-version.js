@@ -23,6 +23,7 @@ const manifests = new Map(
     return [folder, { path, manifest: /** @type {Manifest} */ (readJson(path)) }]
   }),
 )
+const names = [...manifests.values()].map(({ manifest }) => manifest.name)
 const lock = /** @type {{ version: string, packages: Record<string, Manifest> }} */ (
   readJson('package-lock.json')
 )
@@ -31,8 +32,7 @@ for (const [folder, { path, manifest }] of manifests) {
   for (const one of [manifest, lock.packages[folder]]) {
     if (one === undefined) throw new Error(`package-lock.json lacks "${folder}": run npm install`)
     one.version = version
-    for (const { manifest } of manifests.values())
-      if (one.dependencies?.[manifest.name] !== undefined) one.dependencies[manifest.name] = version
+    for (const name of names) if (one.dependencies?.[name] !== undefined) one.dependencies[name] = version
   }
   writeJson(path, manifest)
 }

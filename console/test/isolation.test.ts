@@ -1,5 +1,6 @@
 import { before, describe, it } from 'node:test'
 import { sharedConsole } from './support/console.ts'
+import { assertRetries } from './support/errors.ts'
 import { assertGoodLooks } from './support/looks.ts'
 import { register } from './support/registry.ts'
 
@@ -68,23 +69,7 @@ describe('isolation report page', () => {
   it('shows an error and retries', async (t) => {
     const page = await running().open(t, { path: '/user-groups', expected: /503/ })
     if (page === undefined) return
-    let isDown = true
-    await page.route('**/admin/v1/isolation-findings*', (route) =>
-      isDown
-        ? route.fulfill({
-            status: 503,
-            json: {
-              success: 0,
-              error: { code: 'unavailable', message: 'The store does not answer', request_id: 'r-42' },
-            },
-          })
-        : route.continue(),
-    )
-    await page.getByRole('link', { name: 'Isolation report' }).click()
-    await page.getByText('The store does not answer').waitFor()
-    await page.getByText('r-42').waitFor()
-    isDown = false
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await assertRetries(page, { route: '**/admin/v1/isolation-findings*', link: 'Isolation report' })
     await page.getByRole('table', { name: 'Findings' }).waitFor()
   })
 })

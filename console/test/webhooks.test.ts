@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { disableEndpoint, startReceiver, verified } from '../../server/test/support/webhooks.ts'
 import { contentOf, focused, sharedConsole, tabTo } from './support/console.ts'
+import { assertRetries } from './support/errors.ts'
 import { assertGoodLooks } from './support/looks.ts'
 
 const path = '/webhooks'
@@ -246,23 +247,7 @@ describe('webhooks page', () => {
     await createEndpoint('Listed', 'https://listed.invalid/')
     const page = await running().open(t, { path: '/audit', expected: /503/ })
     if (page === undefined) return
-    let isDown = true
-    await page.route('**/admin/v1/webhook-endpoints', (route) =>
-      isDown
-        ? route.fulfill({
-            status: 503,
-            json: {
-              success: 0,
-              error: { code: 'unavailable', message: 'The store does not answer', request_id: 'r-42' },
-            },
-          })
-        : route.continue(),
-    )
-    await page.getByRole('link', { name: 'Webhooks' }).click()
-    await page.getByText('The store does not answer').waitFor()
-    await page.getByText('r-42').waitFor()
-    isDown = false
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await assertRetries(page, { route: '**/admin/v1/webhook-endpoints', link: 'Webhooks' })
     await page.getByRole('link', { name: 'Listed' }).waitFor()
   })
 

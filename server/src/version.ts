@@ -5,7 +5,7 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder),
   version: string
 }
 
-// A constant of the bundle (scripts/bundle-options.js).
+// A constant of the bundle (scripts/bundle.js).
 const commit = process.env.BUILD_COMMIT
 
 /** Version of this release, with the commit of a released build as SemVer build metadata: `1.0.0+0f1e2d3c`. */

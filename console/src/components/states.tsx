@@ -49,6 +49,29 @@ export function ErrorState({ onRetry, children, ...props }: ErrorProps & { reado
   )
 }
 
+interface NotShownProps {
+  readonly error: Error
+  /** For example "user group". */
+  readonly name: string
+  readonly onRetry: () => void
+  /** Hint for an object that does not exist. */
+  readonly children: ReactNode
+}
+
+/** Replaces a page whose object does not exist or could not be loaded. */
+export function NotShownState({ error, name, onRetry, children }: NotShownProps) {
+  const isMissing = error instanceof ApiError && error.status === 404
+  return (
+    <ErrorState
+      error={error}
+      title={isMissing ? `There is no such ${name}` : `The ${name} cannot be shown`}
+      onRetry={onRetry}
+    >
+      {isMissing && <Text size="sm">{children}</Text>}
+    </ErrorState>
+  )
+}
+
 interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode

@@ -14,12 +14,12 @@ interface FedEvent {
 export type FedRevisions = ReadonlyMap<number, string>
 
 /** Reads the event feed of one service like a renderer, across restarts of the service and of its database. */
-export class EventFeed {
+export class FeedReader {
   readonly #origin: string
   readonly #apiToken: string
   readonly #byId = new Map<string, Map<number, string>>()
   readonly #reading: Promise<void>
-  #position = ''
+  #position: string
   #isStopped = false
   /** Number of resets: events before the last one may be missing. */
   resets = 0
@@ -36,7 +36,7 @@ export class EventFeed {
     return Promise.all(
       origins.map(async (origin) => {
         const { position } = await poll(origin, adminToken, '')
-        return new EventFeed(origin, adminToken, position)
+        return new FeedReader(origin, adminToken, position)
       }),
     )
   }

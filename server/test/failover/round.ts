@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './caller.ts'
-import { EventFeed } from './event-feeds.ts'
+import { FeedReader } from './feed-reader.ts'
 import { Ledger, type RecordedRequest, type Outcome } from './ledger.ts'
 import { Load } from './load.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -38,7 +38,7 @@ export interface Result {
 /** Kills and restores the database under load, and compares it with the acknowledged requests. */
 export async function runRound(services: Services, round: Round): Promise<Result> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
-  const feeds = await EventFeed.openAll(services)
+  const feeds = await FeedReader.openAll(services)
   const load = new Load(caller, round.prefix)
   const outage = await load
     .during(() => takeAway(services, round, caller.ledger))

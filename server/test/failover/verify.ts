@@ -1,6 +1,6 @@
 import { checkUserGroup, hashOf, type Kept, type KeptToken } from './check.ts'
 import type { Caller } from './caller.ts'
-import { checkFeed, type EventFeed } from './event-feeds.ts'
+import { checkFeed, type FeedReader } from './feed-reader.ts'
 
 /** Number of user groups read at once. */
 const width = 32
@@ -16,7 +16,7 @@ export async function verify(
   caller: Caller,
   query: Query,
   prefix: string,
-  feeds: readonly EventFeed[] = [],
+  feeds: readonly FeedReader[] = [],
 ): Promise<string[]> {
   const mark = async () => (await caller.create(0, `${prefix}mark-${caller.ledger.requests.length}`)).id
   await Promise.all(feeds.map((feed) => feed.end(mark)))

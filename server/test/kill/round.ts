@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Caller } from '../failover/caller.ts'
-import { EventFeed } from '../failover/event-feeds.ts'
+import { FeedReader } from '../failover/feed-reader.ts'
 import { Ledger, type RecordedRequest } from '../failover/ledger.ts'
 import { Load } from '../failover/load.ts'
 import { acknowledges } from '../failover/round.ts'
@@ -44,7 +44,7 @@ export async function runKillRound(
   services.forget()
   const caller = new Caller(services.origins, services.apiToken, new Ledger(), services.whenBack)
   const { ledger } = caller
-  const feeds = await EventFeed.openAll(services)
+  const feeds = await FeedReader.openAll(services)
   await new Load(caller, prefix).during(async () => {
     await acknowledges(ledger, 100 + randomInt(900))
     await killAndStart(services, store, victim)

@@ -3,13 +3,12 @@ import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } fro
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { Fragment, useState } from 'react'
-import { ApiError } from '../../api/errors.ts'
 import { viewQuery, type Viewed } from '../../api/user-groups.ts'
 import type { UserGroup } from '../../api/wire.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { ErrorState, LoadingState } from '../../components/states.tsx'
+import { LoadingState, NotShownState } from '../../components/states.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
 import { DeleteDialog, ResumeDialog, SuspendDialog } from './state-dialogs.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
@@ -33,7 +32,13 @@ export function UserGroupLayout() {
           <Outlet />
         </Fragment>
       ) : error !== null ? (
-        <NotShown error={error} onRetry={() => void refetch()} />
+        <NotShownState error={error} name="user group" onRetry={() => void refetch()}>
+          It may have been deleted: look at the{' '}
+          <TextLink to="/user-groups/deleted" size="sm" underline="always">
+            deleted user groups
+          </TextLink>
+          . Or it belongs to the other environment.
+        </NotShownState>
       ) : (
         <LoadingState lines={9} label="Loading the user group" />
       )}
@@ -52,27 +57,6 @@ function Description({ userGroup }: { readonly userGroup: UserGroup }) {
         <CopyButton value={userGroup.provided_id} label="Copy the id" size="sm" />
       </Group>
     </Group>
-  )
-}
-
-function NotShown({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
-  const isMissing = error instanceof ApiError && error.status === 404
-  return (
-    <ErrorState
-      error={error}
-      title={isMissing ? 'There is no such user group' : 'The user group cannot be shown'}
-      onRetry={onRetry}
-    >
-      {isMissing && (
-        <Text size="sm">
-          It may have been deleted: look at the{' '}
-          <TextLink to="/user-groups/deleted" size="sm" underline="always">
-            deleted user groups
-          </TextLink>
-          . Or it belongs to the other environment.
-        </Text>
-      )}
-    </ErrorState>
   )
 }
 

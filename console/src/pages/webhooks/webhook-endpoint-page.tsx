@@ -2,7 +2,6 @@ import { Button, Group, Menu, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError } from '../../api/errors.ts'
 import { countOf } from '../../components/counts.tsx'
 import { Fact } from '../../components/fact.tsx'
 import {
@@ -16,7 +15,7 @@ import {
 import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Section } from '../../components/section.tsx'
-import { ErrorState, LoadingState } from '../../components/states.tsx'
+import { LoadingState, NotShownState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { WarningAlert } from '../../components/warning-alert.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
@@ -43,7 +42,12 @@ export function WebhookEndpointPage() {
           <DeliveriesSection endpoint={endpoint} />
         </Stack>
       ) : error !== null ? (
-        <NotShown error={error} onRetry={() => void refetch()} />
+        <NotShownState error={error} name="webhook endpoint" onRetry={() => void refetch()}>
+          It may have been deleted, or it belongs to the other environment.{' '}
+          <TextLink to="/webhooks" size="sm" underline="always">
+            Show the webhook endpoints
+          </TextLink>
+        </NotShownState>
       ) : (
         <LoadingState lines={9} label="Loading the webhook endpoint" />
       )}
@@ -95,26 +99,6 @@ function Health({ endpoint }: Props) {
         </Fact>
       </SimpleGrid>
     </Section>
-  )
-}
-
-function NotShown({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
-  const isMissing = error instanceof ApiError && error.status === 404
-  return (
-    <ErrorState
-      error={error}
-      title={isMissing ? 'There is no such webhook endpoint' : 'The webhook endpoint cannot be shown'}
-      onRetry={onRetry}
-    >
-      {isMissing && (
-        <Text size="sm">
-          It may have been deleted, or it belongs to the other environment.{' '}
-          <TextLink to="/webhooks" size="sm" underline="always">
-            Show the webhook endpoints
-          </TextLink>
-        </Text>
-      )}
-    </ErrorState>
   )
 }
 
