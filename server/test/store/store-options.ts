@@ -4,7 +4,7 @@ import type { StoreOptions } from '../../src/store/open-store.ts'
 export const defaults: StoreOptions = {
   migrate: 'auto',
   distribute: 'new',
-  lockTimeoutMs: 2000,
+  lockTimeoutMs: 20_000,
   poolSize: 10,
   connectTimeoutMs: 2000,
   statementTimeoutMs: 30_000,
