@@ -37,7 +37,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Serves the routes, such as `GET /`, until SIGINT or SIGTERM.
+ * Serves the routes, such as `GET /`, until SIGINT or SIGTERM. Returns the server.
  * @param {object} options
  * @param {string} options.origin origin to listen on
  * @param {string} options.contentSecurityPolicy
@@ -73,6 +73,7 @@ export async function serve({ origin, contentSecurityPolicy, routes }) {
     })
   }
   console.log(`listens on ${origin}`)
+  return server
 }
 
 /**
@@ -102,6 +103,8 @@ async function handle(request, routes) {
  * @param {StreamResult} stream
  */
 function startStream(response, headers, { open }) {
+  // A client that left before cannot be noticed by its `close` event any more.
+  if (response.destroyed) return
   response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
   const write = (/** @type {string} */ text) => {
     response.write(text)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { scopes } from '../../src/domain/api-token/api-token.ts'
 import type { FaultCode } from '../../src/domain/fault.ts'
@@ -304,21 +304,19 @@ const expected: Record<OperationId, Expected> = {
   redeliverWebhooks: 'not_found',
 }
 
-/** Asserts that `work` neither changes nor adds rows, except in this workspace and environment and in new workspaces. */
-async function changingOnly<T>(tenantScope: TenantScope, work: () => Promise<T>): Promise<T> {
-  const before = await rowsOf(service)
-  const known = new Set([...before.values()].map(({ workspace_id }) => workspace_id))
-  const result = await work()
-  const rows = await rowsOf(service)
-  const isTheirs = ({ workspace_id, environment = tenantScope.environment }: KeptRow) =>
-    !known.has(workspace_id) ||
-    (Number(workspace_id) === tenantScope.id && environment === tenantScope.environment)
-  const changed = [...before, ...rows].filter(([text]) => !before.has(text) || !rows.has(text))
+type Rows = Awaited<ReturnType<typeof rowsOf>>
+
+/** Asserts that no row was changed or added, except in this workspace and environment and in new workspaces. */
+function assertOnlyTheirs({ id, environment }: TenantScope, earlier: Rows, later: Rows): void {
+  const known = new Set([...earlier.values()].map(({ workspace_id }) => workspace_id))
+  const isTheirs = (row: KeptRow) =>
+    !known.has(row.workspace_id) ||
+    (Number(row.workspace_id) === id && (row.environment ?? environment) === environment)
+  const changed = [...earlier, ...later].filter(([text]) => !earlier.has(text) || !later.has(text))
   assert.deepEqual(
     changed.filter(([, row]) => !isTheirs(row)),
     [],
   )
-  return result
 }
 
 const bodyOf = (response: HttpResponse) =>
@@ -329,14 +327,17 @@ const comparable = (response: HttpResponse, asked: typeof owned) =>
 
 for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof strangers)[Stranger]][]) {
   describe(`to ${who}`, () => {
+    let last: Rows
+    before(async () => {
+      last = await rowsOf(service)
+    })
+
     for (const [id, operation] of all) {
       test(`${id} treats the owner's data as absent and does not change it`, async () => {
         const wanted = id === 'promoteUserGroups' && who !== 'another workspace' ? 'forbidden' : expected[id]
         for (const how of ['byToken', 'bySession'] as const) {
           const headers = credentials[how]
-          const theirs = await changingOnly(credentials.tenantScope, () =>
-            operation.send(origin, headers, owned),
-          )
+          const theirs = await operation.send(origin, headers, owned)
           const code = how === 'bySession' && !operation.takesSession ? 'unauthenticated' : wanted
           if (typeof code === 'string') assertCode(theirs, code as ErrorCode, operation)
           else code(bodyOf(theirs), who)
@@ -348,6 +349,9 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
             assert.equal(comparable(theirs, owned), comparable(ofNobody, nobodys))
           }
         }
+        const rows = await rowsOf(service)
+        assertOnlyTheirs(credentials.tenantScope, last, rows)
+        last = rows
       })
     }
   })

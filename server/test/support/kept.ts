@@ -74,10 +74,11 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
   await client.connect()
   try {
     const { rows: names } = await client.query<{ name: string }>(tableNames)
-    const all: KeptRow[] = []
-    for (const { name } of names.filter(({ name }) => !notKept.some((table) => name.endsWith(`.${table}`))))
-      all.push(...(await client.query(`SELECT * FROM ${name}`)).rows.map(keptRow(name)))
-    return all
+    const queries = names
+      .filter(({ name }) => !notKept.some((table) => name.endsWith(`.${table}`)))
+      .map(({ name }) => `SELECT '${name}' AS name, to_jsonb(t) AS row FROM ${name} t`)
+    const { rows } = await client.query<{ name: string; row: object }>(queries.join(' UNION ALL '))
+    return rows.map(({ name, row }) => keptRow(name)(row))
   } finally {
     await client.end()
   }

@@ -139,8 +139,8 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
           if (page.position !== null) assert.notEqual(page.position, position)
           position = page.position
           if (position !== null && page.userGroups.length < limit) wasCutShort = true
-          // Allows for pages of results and for scanned pages without results.
-          assert.ok(calls <= groups / limit + groups / 1000, `${calls} calls`)
+          // Pages of results, and pages without any: on a busy machine, a call examines as few as 16 rows.
+          assert.ok(calls <= groups / limit + groups / 16, `${calls} calls`)
         } while (position !== null)
         assertSame(found, expected())
         if (isCutShort !== undefined) assert.equal(wasCutShort, isCutShort)
