@@ -49,6 +49,8 @@ try {
     max_connections: 300,
     fsync: 'off',
     full_page_writes: 'off',
+    // By default, client and server hash the password 4096 times per connection.
+    scram_iterations: 1,
   }
   run(
     'initdb',

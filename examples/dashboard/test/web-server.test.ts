@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { Socket, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { serve, stream } from '../shared/web-server.js'
 
 test('no stream is opened for a client that has left', async (t) => {
-  let client: Socket | undefined
+  const client = new Socket()
   let opened = 0
-  let handled = () => {}
-  const finished = new Promise<void>((resolve) => (handled = resolve))
+  const handled = new EventEmitter()
   const server = await serve({
     origin: 'http://127.0.0.1:0',
     contentSecurityPolicy: "default-src 'none'",
     routes: {
       'GET /': async ({ socket }) => {
-        client?.destroy()
+        client.destroy()
         await once(socket, 'close')
-        handled()
+        handled.emit('end')
         return stream(() => {
           opened++
           return () => undefined
@@ -26,9 +25,10 @@ test('no stream is opened for a client that has left', async (t) => {
     },
   })
   t.after(() => server.close())
-  client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const ended = once(handled, 'end')
+  client.connect((server.address() as AddressInfo).port, '127.0.0.1')
   client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-  await finished
+  await ended
   await eventLoopTick()
   assert.equal(opened, 0)
 })

@@ -182,35 +182,6 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
       ])
         assert.deepEqual(await shared(other), [])
     })
-
-    it('are returned in slices, each once', async () => {
-      const own = await Registry.fresh(store)
-      const schema = await own.createSchema({ providedId: 'sales' })
-      const isShared = (i: number) => i % 400 === 0
-      for (let next = 0; next < 2100; next += 100) {
-        const some = Array.from({ length: 100 }, (_, i) => next + i)
-        await Promise.all(some.map((i) => own.createDataSource(schema, { providedId: `d${i}` })))
-      }
-      for (let i = 0; i < 2100; i++) {
-        for (let user = 0; isShared(i) && user < 2; user++)
-          await mapped(store, keyIn(own), { sales: `d${i}` })
-      }
-      const found: string[] = []
-      let calls = 0
-      let afterId: number | null = null
-      do {
-        const slice: Awaited<ReturnType<Store['dataSources']['listShared']>> =
-          await store.dataSources.listShared({
-            ...{ ...own.tenantScope, afterId },
-          })
-        found.push(...slice.dataSources.map(({ providedId }) => providedId))
-        afterId = slice.afterId
-        calls++
-      } while (afterId !== null)
-      assert.ok(calls > 1)
-      const expected = Array.from({ length: 2100 }, (_, i) => i).filter(isShared)
-      assert.deepEqual(found.toSorted(), expected.map((i) => `d${i}`).sort())
-    })
   })
 
   describe(`${name}: the last introspection of a user group`, () => {

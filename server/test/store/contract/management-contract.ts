@@ -1,7 +1,6 @@
 import type { Store } from '../../../src/domain/store.ts'
 import { describeDeleted } from './deleted-contract.ts'
 import { describeEntries } from './entries-contract.ts'
-import { describePaging } from './paging-contract.ts'
 import { describeProperties } from './properties-contract.ts'
 import { describeRevisions } from './revisions-contract.ts'
 import { describeSearch } from './search-contract.ts'
@@ -16,6 +15,5 @@ export function describeManagement(name: string, openFreshStore: () => Promise<S
   describeDeleted(name, openFreshStore)
   describeSearch(name, openFreshStore)
   describeProperties(name, openFreshStore)
-  describePaging(name, openFreshStore)
   describeEntries(name, openFreshStore)
 }

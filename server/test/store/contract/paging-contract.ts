@@ -4,7 +4,7 @@ import type { MappingEntry } from '../../../src/domain/data-source/data-source.t
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
-import { getOrCreate } from './mapped-user-groups.ts'
+import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { actor } from './store-fixtures.ts'
 
@@ -178,6 +178,27 @@ export function describePaging(name: string, openFreshStore: () => Promise<Store
         if (atLeast.has(i)) assert.ok(count > 1 && count <= expected, entry.join())
         else assert.equal(count, expected, entry.join())
       }
+    })
+
+    it('have shared data sources that are returned in slices, each once', async () => {
+      const own = await Registry.fresh(store)
+      const schema = await own.createSchema({ providedId: 'sales' })
+      const numbers = Array.from({ length: 1100 }, (_, i) => i)
+      const shared = numbers.filter((i) => i % 200 === 0)
+      await Promise.all(numbers.map((i) => own.createDataSource(schema, { providedId: `d${i}` })))
+      for (const i of [...shared, ...shared]) await mapped(store, keyIn(own), { sales: `d${i}` })
+      const found: string[] = []
+      let calls = 0
+      let afterId: number | null = null
+      do {
+        const slice: Awaited<ReturnType<Store['dataSources']['listShared']>> =
+          await store.dataSources.listShared({ ...own.tenantScope, afterId })
+        found.push(...slice.dataSources.map(({ providedId }) => providedId))
+        afterId = slice.afterId
+        calls++
+      } while (afterId !== null)
+      assert.ok(calls > 1)
+      assert.deepEqual(found.toSorted(), shared.map((i) => `d${i}`).sort())
     })
   })
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import {
   by,
   recordedEvents,
@@ -12,7 +13,7 @@ import {
 } from '../contract/audit-events.ts'
 import { changes } from '../contract/audited-changes.ts'
 import { eachLoss, losing } from './losing-connections.ts'
-import { openPostgres, openProxied } from './postgres-support.ts'
+import { openPostgres, openProxied, suiteScope } from './postgres-support.ts'
 import { freshKey, newWorkspace } from '../contract/store-fixtures.ts'
 
 const singleStatement = '^WITH .*INSERT INTO audit_event|^SELECT (create|change|replace|end|delete|restore)_'
@@ -21,10 +22,14 @@ const finish = new RegExp(`^COMMIT|${singleStatement}`, 's')
 /** First statement of the retry of a change. */
 const repetition = new RegExp(`^BEGIN|${singleStatement}`, 's')
 
+const shared = await migratedDatabase(suiteScope())
+/** Opens a store on the database that most tests share, which is faster than a database for each. */
+const openShared = (t: TestContext) => openProxied(t, {}, {}, shared)
+
 describe('PostgreSQL: the audit event of a change with an ambiguous commit', () => {
   for (const [title, prepare] of Object.entries(changes)) {
     eachLoss(`is recorded once: ${title}`, async (t, lose) => {
-      const { store, proxy } = await openProxied(t)
+      const { store, proxy } = await openShared(t)
       const { change, events, nothing } = await prepare(store)
       const { events: left } = await recordedEvents(store, () =>
         losing(proxy, finish, lose, change, repetition),
@@ -120,7 +125,7 @@ function alternating(...stores: readonly [Store, Store]): Store {
 describe('PostgreSQL: two processes at once', () => {
   for (const [title, prepare] of Object.entries(changes)) {
     it(`record ${title} once`, async (t) => {
-      const { store, url } = await openProxied(t)
+      const { store, url } = await openShared(t)
       const { change, events } = await prepare(alternating(store, await openPostgres(t, url)))
       const { events: left } = await recordedEvents(store, () =>
         Promise.all(Array.from({ length: 16 }, () => change())),

@@ -12,6 +12,7 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
+import { describePaging } from '../contract/paging-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
@@ -26,6 +27,7 @@ const open = (path: string, lockTimeoutMs = 5000) =>
   openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
 
 describeStore('SQLite', () => open(freshPath()))
+describePaging('SQLite', () => open(freshPath()))
 describeEvents('SQLite', () => open(freshPath()))
 
 const pathOf = (url: string) => url.replace('sqlite:', '')
