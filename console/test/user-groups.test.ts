@@ -121,6 +121,9 @@ describe('user group list', () => {
     await page.getByLabel('Value').fill('')
     await page.getByText('Give the value, too').waitFor()
     await page.getByText('30 user groups.').waitFor()
+    await page.getByLabel('Path').fill('plan')
+    await page.getByLabel('Value').fill('basic')
+    await page.getByText('20 user groups.').waitFor()
 
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('The first 50 user groups.').waitFor()

@@ -29,7 +29,10 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
   }
 }
 
-/** Returns the valid part of the search: of two fields that belong together, a single one does not count. */
+/**
+ * Returns the valid part of the search: of two fields that belong together, a single one does not count. The path `plan` means
+ * `/plan`.
+ */
 export function complete({
   property,
   property_value,
@@ -39,7 +42,11 @@ export function complete({
 }: UserGroupSearch): UserGroupSearch {
   return {
     ...rest,
-    ...(property !== undefined && property_value !== undefined && { property, property_value }),
+    ...(property !== undefined &&
+      property_value !== undefined && {
+        property: property.startsWith('/') ? property : `/${property}`,
+        property_value,
+      }),
     ...(schema !== undefined && data_source !== undefined && { schema, data_source }),
   }
 }
