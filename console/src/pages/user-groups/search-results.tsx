@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Text } from '@mantine/core'
+import { Button, Paper, Text } from '@mantine/core'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
@@ -65,6 +65,17 @@ function MappingSummary({ mapping }: { readonly mapping: Mapping }) {
   )
 }
 
+export function UserGroupsTable({ userGroups }: { readonly userGroups: readonly UserGroup[] }) {
+  return (
+    <DataTable
+      label="User groups"
+      columns={columns}
+      rows={userGroups}
+      rowId={({ team_id }) => String(team_id)}
+    />
+  )
+}
+
 interface Props {
   readonly search: UserGroupSearch
   readonly onSearch: (search: UserGroupSearch) => void
@@ -93,16 +104,9 @@ export function SearchResults({ search, onSearch }: Props) {
       aria-busy={isPlaceholderData}
       className={classes.results}
     >
-      {rows.length > 0 && (
-        <DataTable
-          label="User groups"
-          columns={columns}
-          rows={rows}
-          rowId={({ team_id }) => String(team_id)}
-        />
-      )}
+      {rows.length > 0 && <UserGroupsTable userGroups={rows} />}
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
-        <NothingFound search={search} isFiltered={found.isFiltered} onSearch={onSearch} />
+        <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
       )}
       {isError && (
         <ErrorState
@@ -116,11 +120,11 @@ export function SearchResults({ search, onSearch }: Props) {
   )
 }
 
-interface NothingProps extends Props {
+interface NothingProps extends Pick<Props, 'onSearch'> {
   readonly isFiltered: boolean
 }
 
-function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
+function NothingFound({ isFiltered, onSearch }: NothingProps) {
   if (!isFiltered) {
     return (
       <EmptyState
@@ -135,35 +139,17 @@ function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
       </EmptyState>
     )
   }
-  const { name, user_group_id_prefix: prefix, ...rest } = search
   return (
     <EmptyState
       title="No user group matches"
       action={
-        <Group gap="xs" justify="center">
-          {name !== undefined && (
-            <Button
-              variant="light"
-              size="xs"
-              onClick={() => onSearch({ ...rest, user_group_id_prefix: name })}
-            >
-              Look for ids that start with “{name}”
-            </Button>
-          )}
-          {prefix !== undefined && (
-            <Button variant="light" size="xs" onClick={() => onSearch({ ...rest, name: prefix })}>
-              Look for names with “{prefix}”
-            </Button>
-          )}
-          <Button variant="default" size="xs" onClick={() => onSearch({})}>
-            Show all
-          </Button>
-        </Group>
+        <Button variant="default" size="xs" onClick={() => onSearch({})}>
+          Show all
+        </Button>
       }
     >
-      {prefix !== undefined
-        ? 'Ids are case-sensitive.'
-        : 'Check the spelling and the filters. It may also be deleted.'}
+      Check the spelling and the filters: names may be searched by any part, ids only from their start, and
+      ids are case-sensitive. It may also be deleted.
     </EmptyState>
   )
 }

@@ -1,7 +1,9 @@
+import { mayHaveToken } from '../../api/token-text.ts'
+
 /** Search of user groups. Kept in the address, so that it can be linked. */
 export interface UserGroupSearch {
-  readonly name?: string
-  readonly user_group_id_prefix?: string
+  /** A part of the name, or the start of the id. */
+  readonly text?: string
   readonly property?: string
   readonly property_value?: string
   readonly schema?: string
@@ -10,8 +12,7 @@ export interface UserGroupSearch {
 }
 
 const texts = [
-  'name',
-  'user_group_id_prefix',
+  'text',
   'property',
   'property_value',
   'schema',
@@ -23,32 +24,41 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
   const { suspended } = raw
   return {
     ...Object.fromEntries(
-      texts.flatMap((name) => (typeof raw[name] === 'string' && raw[name] !== '' ? [[name, raw[name]]] : [])),
+      texts.flatMap((name) => {
+        const value = raw[name]
+        return typeof value === 'string' && value !== '' && !mayHaveToken(value) ? [[name, value]] : []
+      }),
     ),
     ...((suspended === 'true' || suspended === 'false') && { suspended }),
   }
 }
 
 /**
- * Returns the valid part of the search: of two fields that belong together, a single one does not count. The path `plan` means
+ * Returns the filters that are complete: of two fields that belong together, a single one does not count. The path `plan` means
  * `/plan`.
  */
-export function complete({
-  property,
-  property_value,
-  schema,
-  data_source,
-  ...rest
-}: UserGroupSearch): UserGroupSearch {
+function filtersOf({ property, property_value, schema, data_source, suspended }: UserGroupSearch) {
   return {
-    ...rest,
     ...(property !== undefined &&
       property_value !== undefined && {
         property: property.startsWith('/') ? property : `/${property}`,
         property_value,
       }),
     ...(schema !== undefined && data_source !== undefined && { schema, data_source }),
+    ...(suspended !== undefined && { suspended }),
   }
+}
+
+/** Returns the queries that find all user groups of a search, one after another: by id, which is fast, then by name. */
+export function queriesOf(search: UserGroupSearch): readonly Record<string, string>[] {
+  const { text } = search
+  const filters = filtersOf(search)
+  return text === undefined
+    ? [filters]
+    : [
+        { user_group_id_prefix: text, ...filters },
+        { name: text, ...filters },
+      ]
 }
 
 /** Number of filters besides the text. */
