@@ -136,6 +136,9 @@ describe('user group list', () => {
     await page.getByRole('radiogroup', { name: 'State' }).getByText('Suspended').click()
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Other customer'])
+    await page
+      .getByText('Of the 1 user group shown: 1 without a mapping, 1 never viewed, 1 suspended.')
+      .waitFor()
     await assertAccessible(page)
   })
 

@@ -9,6 +9,7 @@ import {
   Kbd,
   Paper,
   SegmentedControl,
+  Select,
   SimpleGrid,
   Stack,
   TextInput,
@@ -19,7 +20,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'
 import { mayHaveToken } from '../../api/token-text.ts'
-import { filterCount, isSameSearch, readSearch, type UserGroupSearch } from './search.ts'
+import {
+  healthLabels,
+  type HealthProblem,
+  filterCount,
+  isSameSearch,
+  readSearch,
+  type UserGroupSearch,
+} from './search.ts'
 
 interface Props {
   readonly search: UserGroupSearch
@@ -142,10 +150,11 @@ interface FiltersProps {
 function Filters({ draft, change }: FiltersProps) {
   return (
     <Stack gap="sm" pt="sm">
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         <DataSourceFilter draft={draft} change={change} />
         <PropertyFilter draft={draft} change={change} />
         <StateFilter draft={draft} change={change} />
+        <HealthFilter draft={draft} change={change} />
       </SimpleGrid>
       <Group justify="flex-end">
         <Button
@@ -159,6 +168,7 @@ function Filters({ draft, change }: FiltersProps) {
               schema: undefined,
               data_source: undefined,
               suspended: undefined,
+              health: undefined,
             })
           }
         >
@@ -243,6 +253,25 @@ function StateFilter({ draft, change }: FiltersProps) {
         ]}
         value={draft.suspended ?? ''}
         onChange={(value) => change({ suspended: value === '' ? undefined : value })}
+      />
+    </Fieldset>
+  )
+}
+
+function HealthFilter({ draft, change }: FiltersProps) {
+  return (
+    <Fieldset legend="Health" p="sm">
+      <Select
+        label="Problem"
+        size="xs"
+        placeholder="Any"
+        data={Object.entries(healthLabels).map(([value, label]) => ({ value, label }))}
+        value={draft.health ?? null}
+        onChange={(health) => change({ health: (health ?? undefined) as HealthProblem | undefined })}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Clear the problem' }}
+        description={draft.health && 'Every user group is examined, which takes a while if there are many.'}
+        inputWrapperOrder={['label', 'input', 'description']}
       />
     </Fieldset>
   )

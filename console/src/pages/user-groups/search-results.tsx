@@ -4,13 +4,16 @@ import { TextLink } from '../../components/links.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { HealthCounts, healthRank, HealthSummary } from './health.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
-import type { Mapping, UserGroup } from '../../api/wire.ts'
+import type { ListedUserGroup, Mapping } from '../../api/wire.ts'
 import type { UserGroupSearch } from './search.ts'
 import { useSearch } from './use-search.ts'
 import classes from './search-results.module.css'
 
-const columns = columnsOf<UserGroup>((column) => [
+const healthColumn = 'health'
+
+const columns = columnsOf<ListedUserGroup>((column) => [
   column.accessor('name', {
     header: 'Name',
     cell: ({ row: { original } }) => (
@@ -27,11 +30,21 @@ const columns = columnsOf<UserGroup>((column) => [
       </Text>
     ),
   }),
-  column.accessor('mapping', {
+  column.accessor(({ mapping }) => summaryOf(mapping), {
+    id: 'mapping',
     header: 'Mapping',
-    cell: ({ getValue }) => <MappingSummary mapping={getValue()} />,
+    cell: ({ getValue }) => (
+      <Text span size="xs" {...(getValue() === '' && { c: 'dimmed' })}>
+        {getValue() || 'None'}
+      </Text>
+    ),
   }),
-  column.display({
+  column.accessor(healthRank, {
+    id: healthColumn,
+    header: 'Health',
+    cell: ({ row: { original } }) => original.health && <HealthSummary health={original.health} />,
+  }),
+  column.accessor(({ suspended_at }) => (suspended_at === null ? 'Active' : 'Suspended'), {
     id: 'state',
     header: 'State',
     cell: ({ row: { original } }) => <UserGroupState userGroup={original} />,
@@ -44,34 +57,26 @@ const columns = columnsOf<UserGroup>((column) => [
 
 const shownEntries = 2
 
-function MappingSummary({ mapping }: { readonly mapping: Mapping }) {
-  const entries = Object.entries(mapping ?? {})
-  if (entries.length === 0) {
-    return (
-      <Text span size="sm" c="dimmed">
-        None
-      </Text>
-    )
-  }
+function summaryOf(mapping: Mapping): string {
+  const entries = Object.entries(mapping ?? {}).map(([schema, dataSource]) => `${schema} → ${dataSource}`)
   const more = entries.length - shownEntries
-  return (
-    <Text span size="xs">
-      {entries
-        .slice(0, shownEntries)
-        .map(([schema, dataSource]) => `${schema} → ${dataSource}`)
-        .join(', ')}
-      {more > 0 && ` and ${more} more`}
-    </Text>
-  )
+  return `${entries.slice(0, shownEntries).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-export function UserGroupsTable({ userGroups }: { readonly userGroups: readonly UserGroup[] }) {
+interface TableProps {
+  readonly userGroups: readonly ListedUserGroup[]
+  readonly sortable?: boolean
+}
+
+export function UserGroupsTable({ userGroups, sortable = false }: TableProps) {
+  const hasHealth = userGroups.some(({ health }) => health !== undefined)
   return (
     <DataTable
       label="User groups"
-      columns={columns}
+      columns={hasHealth ? columns : columns.filter(({ id }) => id !== healthColumn)}
       rows={userGroups}
       rowId={({ team_id }) => String(team_id)}
+      sortable={sortable}
     />
   )
 }
@@ -104,7 +109,12 @@ export function SearchResults({ search, onSearch }: Props) {
       aria-busy={isPlaceholderData}
       className={classes.results}
     >
-      {rows.length > 0 && <UserGroupsTable userGroups={rows} />}
+      {rows.length > 0 && (
+        <>
+          <HealthCounts userGroups={rows} />
+          <UserGroupsTable userGroups={rows} sortable={!found.hasNextPage} />
+        </>
+      )}
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
         <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
       )}
@@ -116,6 +126,11 @@ export function SearchResults({ search, onSearch }: Props) {
         />
       )}
       <PagesFooter found={found} noun="user group" />
+      {found.hasNextPage && !isSearching && rows.length > 0 && (
+        <Text size="xs" c="dimmed">
+          You can sort by any column once all matches are loaded.
+        </Text>
+      )}
     </Paper>
   )
 }

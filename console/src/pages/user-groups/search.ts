@@ -1,5 +1,14 @@
 import { mayHaveToken } from '../../api/token-text.ts'
 
+/** Problems by which user groups can be filtered. */
+export const healthLabels = {
+  no_mapping: 'No mapping',
+  unresolved: 'Names no data source',
+  never_viewed: 'Never viewed',
+} as const
+
+export type HealthProblem = keyof typeof healthLabels
+
 /** Search of user groups. Kept in the address, so that it can be linked. */
 export interface UserGroupSearch {
   /** A part of the name, or the start of the id. */
@@ -9,6 +18,7 @@ export interface UserGroupSearch {
   readonly schema?: string
   readonly data_source?: string
   readonly suspended?: 'true' | 'false'
+  readonly health?: HealthProblem
 }
 
 const texts = [
@@ -21,7 +31,7 @@ const texts = [
 
 /** Reads the search from an address. */
 export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
-  const { suspended } = raw
+  const { suspended, health } = raw
   return {
     ...Object.fromEntries(
       texts.flatMap((name) => {
@@ -30,6 +40,7 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
       }),
     ),
     ...((suspended === 'true' || suspended === 'false') && { suspended }),
+    ...(isProblem(health) && { health }),
   }
 }
 
@@ -37,7 +48,8 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
  * Returns the filters that are complete: of two fields that belong together, a single one does not count. The path `plan` means
  * `/plan`.
  */
-function filtersOf({ property, property_value, schema, data_source, suspended }: UserGroupSearch) {
+function filtersOf(search: UserGroupSearch) {
+  const { property, property_value, schema, data_source, suspended, health } = search
   return {
     ...(property !== undefined &&
       property_value !== undefined && {
@@ -46,6 +58,7 @@ function filtersOf({ property, property_value, schema, data_source, suspended }:
       }),
     ...(schema !== undefined && data_source !== undefined && { schema, data_source }),
     ...(suspended !== undefined && { suspended }),
+    ...(health !== undefined && { health }),
   }
 }
 
@@ -68,10 +81,17 @@ export function filterCount({
   schema,
   data_source,
   suspended,
+  health,
 }: UserGroupSearch): number {
-  return [property ?? property_value, schema ?? data_source, suspended].filter((set) => set !== undefined)
-    .length
+  return [property ?? property_value, schema ?? data_source, suspended, health].filter(
+    (set) => set !== undefined,
+  ).length
 }
 
 export const isSameSearch = (one: UserGroupSearch, other: UserGroupSearch): boolean =>
-  one.suspended === other.suspended && texts.every((name) => one[name] === other[name])
+  one.suspended === other.suspended &&
+  one.health === other.health &&
+  texts.every((name) => one[name] === other[name])
+
+const isProblem = (value: unknown): value is HealthProblem =>
+  typeof value === 'string' && Object.hasOwn(healthLabels, value)

@@ -1,12 +1,12 @@
 import { usePages } from '../../api/use-pages.ts'
-import type { UserGroup, Wire } from '../../api/wire.ts'
+import type { ListedUserGroup, Wire } from '../../api/wire.ts'
 import { queriesOf, type UserGroupSearch } from './search.ts'
 
 /** Loads the user groups that match the search. */
 export function useSearch(search: UserGroupSearch) {
   const { text } = search
   const queries = queriesOf(search)
-  const found = usePages<Wire['UserGroupListResponse'], UserGroup>({
+  const found = usePages<Wire['UserGroupListResponse'], ListedUserGroup>({
     queryKey: ['user-groups', 'search', queries],
     path: '/user-groups',
     queries,
@@ -16,6 +16,8 @@ export function useSearch(search: UserGroupSearch) {
         ? user_groups
         : user_groups.filter(({ provided_id }) => !provided_id.startsWith(text)),
     rowsAtOnce: 50,
+    // The service examines each user group for its health.
+    pageSize: search.health === undefined ? 50 : 200,
     staleTime: 30_000,
   })
   return { ...found, isFiltered: queries.some((query) => Object.keys(query).length > 0) }
