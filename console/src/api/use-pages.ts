@@ -82,7 +82,8 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   const isSearching =
     hasNextPage && !isPlaceholderData && !isError && rows.length < allowance.rows && count < allowance.pages
   useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage()
+    // Two lists may share the pages: do not cancel the request of the other one.
+    if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
   }, [isSearching, isFetching, fetchNextPage])
 
   return {
