@@ -399,6 +399,98 @@ export interface components {
         after?: unknown
       }[]
     }
+    ListedUserGroup: {
+      /**
+       * @description Internal id of the user group. You do not need to store it.
+       * @example 1
+       */
+      team_id: number
+      /**
+       * @description The user_group_id that was sent.
+       * @example customer-42
+       */
+      provided_id: string
+      /**
+       * @description The environment of the user group, which is that of the API token that created it.
+       * @example Customer
+       * @enum {unknown}
+       */
+      api_environment_tag: 'Customer' | 'Testing'
+      /**
+       * @description Name of the user group.
+       * @example Example customer
+       */
+      name: string
+      /**
+       * @description Schema keys and data source keys, as they were sent; null if there are none.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping: {
+        [key: string]: string
+      } | null
+      /**
+       * @description The properties as sent; null if there are none.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties: {
+        [key: string]: unknown
+      } | null
+      /**
+       * @description Increases with every change of the user group and with every rotation. Part of the ETag.
+       * @example 4
+       */
+      revision: number
+      /**
+       * Format: date-time
+       * @description Time of creation (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description Time of the last change of name, mapping or properties (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      updated_at: string
+      /**
+       * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.
+       * @example api_token:3
+       */
+      updated_by: string | null
+      /**
+       * Format: date-time
+       * @description Time at which its token was issued (RFC 3339, UTC).
+       * @example 2026-11-21T20:15:53.000Z
+       */
+      token_issued_at: string
+      /**
+       * @description Time since which its token is inactive for the renderer (RFC 3339, UTC), or null.
+       * @example null
+       */
+      suspended_at: string | null
+      health: {
+        /**
+         * @description Number of mapping entries.
+         * @example 2
+         */
+        mapping_entries: number
+        /**
+         * @description Number of mapping entries that name no registered data source; 0 if no schema is registered.
+         * @example 1
+         */
+        unresolved_entries: number
+        /**
+         * @description Time of the last introspection, to the minute (RFC 3339, UTC), or null.
+         * @example null
+         */
+        last_introspected_at: string | null
+      }
+    }
     ManagedUserGroup: {
       /**
        * @description Internal id of the user group. You do not need to store it.
@@ -500,7 +592,7 @@ export interface components {
        * @constant
        */
       success: 1
-      user_groups: components['schemas']['ManagedUserGroup'][]
+      user_groups: components['schemas']['ListedUserGroup'][]
       /**
        * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
        * @example null

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { sharedConsole } from './support/console.ts'
 import { assertRetries } from './support/errors.ts'
@@ -23,6 +24,17 @@ describe('isolation report page', () => {
       await create('alone', { mapping: { sales: 'warehose-eu' } })
       await create('no-schema', { mapping: { sale: 'demo' } })
       for (let i = 0; i < 12; i++) await create(`demo-${i}`, { mapping: { sales: 'demo' } })
+    })
+
+    it('shows broken mappings before shared data sources', async (t) => {
+      const page = await running().open(t, { path })
+      if (page === undefined) return
+      await page.getByRole('table', { name: 'Shared data sources' }).waitFor()
+      const rows = await page.getByRole('row').filter({ has: page.getByRole('cell') }).allInnerTexts()
+      assert.deepEqual(
+        rows.map((row) => /Names nothing|Shared/.exec(row)?.[0]),
+        ['Names nothing', 'Names nothing', 'Shared', 'Shared'],
+      )
     })
 
     it('shows the user groups that share a data source, with links', async (t) => {
@@ -61,7 +73,7 @@ describe('isolation report page', () => {
 
     it('is readable in both themes and at any width', async (t) => {
       await assertGoodLooks(t, running(), { path }, async (page) => {
-        await page.getByRole('table', { name: 'Findings' }).waitFor()
+        await page.getByRole('table', { name: 'Broken mappings' }).waitFor()
       })
     })
   })
@@ -70,6 +82,6 @@ describe('isolation report page', () => {
     const page = await running().open(t, { path: '/user-groups', expected: /503/ })
     if (page === undefined) return
     await assertRetries(page, { route: '**/admin/v1/isolation-findings*', link: 'Isolation report' })
-    await page.getByRole('table', { name: 'Findings' }).waitFor()
+    await page.getByRole('table', { name: 'Broken mappings' }).waitFor()
   })
 })

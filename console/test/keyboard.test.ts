@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { assertSucceeded, managedIn, of } from '../../server/test/support/admin-api.ts'
-import { focused, sharedConsole, tabTo } from './support/console.ts'
+import { assertAccessible, focused, sharedConsole, tabTo } from './support/console.ts'
 
 const pages = [
   ['User groups', '/user-groups'],
@@ -38,7 +38,8 @@ describe('console with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await page.getByText('2 user groups.').waitFor()
 
-    await tabTo(page, 'Search by name')
+    await page.keyboard.press('/')
+    assert.equal(await focused(page), 'Search by name, id or token')
     await page.keyboard.type('keyboard')
     await page.getByText('1 user group.').waitFor()
     await tabTo(page, 'Keyboard customer')
@@ -98,6 +99,11 @@ describe('console with the keyboard alone', () => {
     assert.equal(await focused(page), 'Skip to the content')
     await page.keyboard.press('Enter')
     await page.locator('main:focus').waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await tabTo(page, 'Skip to the search')
+    await page.keyboard.press('Enter')
+    assert.equal(await focused(page), 'Search by name, id or token')
 
     for (const [title, path] of [...pages.slice(1), pages[0]]) {
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: title }).focus()
@@ -108,6 +114,43 @@ describe('console with the keyboard alone', () => {
       assert.ok(page.url().endsWith(`/console${path}`), page.url())
       await page.locator('[aria-current=page]').getByText(title).waitFor()
     }
+  })
+
+  it('goes to pages and user groups from the menu of Ctrl+K', async (t) => {
+    const { open, create } = running()
+    const group = await create('menu', { name: 'Menu customer' })
+    const page = await open(t, { path: '/isolation' })
+    if (page === undefined) return
+    await page.getByRole('heading', { name: 'Isolation report' }).waitFor()
+    // This page has no search of its own.
+    await page.keyboard.press('/')
+    await page.locator('[role=combobox]:focus').waitFor()
+    await assertAccessible(page)
+    await page.keyboard.type('menu cust')
+    await page.getByRole('option', { name: 'Menu customer menu', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Menu customer', level: 1 }).waitFor()
+
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(group.token)
+    await page.getByRole('option', { name: 'Menu customer menu', selected: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('au')
+    await page.keyboard.press('ArrowUp')
+    await page.getByRole('option', { name: 'Audit log', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('h1:focus').waitFor()
+    assert.equal(await focused(page), 'Audit log')
+
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('shortcut')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('/')
+    assert.equal(await focused(page), 'Audit log')
+    await page.evaluate('localStorage.removeItem("console-slash-shortcut")')
   })
 
   it('opens the navigation at phone width, and hides it from the keyboard until then', async (t) => {

@@ -31,7 +31,7 @@ try {
   }
   await admin.suspendUserGroup({ params: { team_id: 4 } })
 
-  await shoot(adminToken, 'user-groups', '/user-groups?name=customer%204', {}, (page) =>
+  await shoot(adminToken, 'user-groups', '/user-groups?text=customer%204', {}, (page) =>
     page.getByText('Example customer 42').waitFor(),
   )
   await shoot(adminToken, 'user-group', '/user-groups/42', {}, (page) =>
@@ -57,7 +57,7 @@ try {
     page.getByText('User group suspended').first().waitFor(),
   )
   const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const
-  await shoot(adminToken, 'phone-dark', '/user-groups?name=customer%204', phone, (page) =>
+  await shoot(adminToken, 'phone-dark', '/user-groups?text=customer%204', phone, (page) =>
     page.getByText('Example customer 42').waitFor(),
   )
 } finally {

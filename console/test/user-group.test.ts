@@ -217,6 +217,7 @@ describe('user group page', () => {
 
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('It was changed while you were editing').waitFor()
+    await page.getByText(/^You saved this/).waitFor()
     await page.getByRole('row', { name: 'Properties › plan gold silver' }).waitFor()
     await assertAccessible(page)
     assert.equal((await shown(team)).name, 'Raced customer')

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { managedIn, of } from '../../server/test/support/admin-api.ts'
-import { assertAccessible, focused, sharedConsole } from './support/console.ts'
+import { assertAccessible, contentOf, focused, sharedConsole } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
 
 const names = (page: Page) =>
@@ -30,16 +30,16 @@ describe('user group list', () => {
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
 
-    await page.getByLabel('Search by name').pressSequentially('CUSTOMER 12')
+    await page.getByLabel('Search by name, id or token').pressSequentially('CUSTOMER 12')
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Example customer 12'])
-    assert.match(page.url(), /\/console\/user-groups\?name=CUSTOMER\+12$/)
+    assert.match(page.url(), /\/console\/user-groups\?text=CUSTOMER\+12$/)
 
     await page.getByRole('link', { name: 'Example customer 12' }).click()
     await page.getByRole('heading', { name: 'Example customer 12', level: 1 }).waitFor()
     await page.goBack()
     await page.getByText('1 user group.').waitFor()
-    assert.equal(await page.getByLabel('Search by name').inputValue(), 'CUSTOMER 12')
+    assert.equal(await page.getByLabel('Search by name, id or token').inputValue(), 'CUSTOMER 12')
   })
 
   it('keeps rows and focus while a search loads', async (t) => {
@@ -49,7 +49,7 @@ describe('user group list', () => {
     const asked = new Promise<() => Promise<void>>((resolve) => {
       void page.route('**/admin/v1/user-groups?name=*', (route) => resolve(() => route.continue()))
     })
-    await page.getByLabel('Search by name').fill('customer 12')
+    await page.getByLabel('Search by name, id or token').fill('customer 12')
     const response = await asked
     await page.getByRole('link', { name: 'Example customer 12' }).focus()
     await page.evaluate('void (window.before = document.activeElement)')
@@ -71,7 +71,7 @@ describe('user group list', () => {
       void page.route('**/console/assets/layout-*.js', (route) => resolve(() => route.continue()))
     })
     await page.clock.pauseAt(Date.now() + 60_000)
-    await page.getByLabel('Search by name').fill('customer 12')
+    await page.getByLabel('Search by name, id or token').fill('customer 12')
     await page.getByRole('link', { name: 'Example customer 12' }).click()
     const response = await asked
     await page.clock.runFor(1000)
@@ -90,24 +90,30 @@ describe('user group list', () => {
     const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('name=slow'))
     await page.route('**/admin/v1/user-groups?name=slow&*', () => undefined)
     const asked = page.waitForRequest(/name=slow/)
-    await page.getByLabel('Search by name').fill('slow')
+    await page.getByLabel('Search by name, id or token').fill('slow')
     await asked
-    await page.getByLabel('Search by name').fill('Other')
+    await page.getByLabel('Search by name, id or token').fill('Other')
     await aborted
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Other customer'])
   })
 
-  it('finds by id prefix, and treats digits as text', async (t) => {
+  it('finds by the start of the id too, each once, and treats digits as text', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
-    await page.getByText('Id', { exact: true }).first().click()
-    await page.getByLabel('Search by id').fill('0042')
+    await page.getByLabel('Search by name, id or token').fill('0042')
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Other customer'])
     await page.reload()
     await page.getByText('1 user group.').waitFor()
-    assert.equal(await page.getByLabel('Search by id').inputValue(), '0042')
+    assert.equal(await page.getByLabel('Search by name, id or token').inputValue(), '0042')
+
+    // Those found by id come first: "customer-6" and "customer-60", then "Example customer-6".
+    const named = await running().create('named', { name: 'Example customer-6' })
+    await page.getByLabel('Search by name, id or token').fill('customer-6')
+    await page.getByText('3 user groups.').waitFor()
+    assert.deepEqual(await names(page), ['Example customer 6', 'Example customer 60', 'Example customer-6'])
+    await running().admin.deleteUserGroup(of(named))
   })
 
   it('filters by data source, property and state, from a link', async (t) => {
@@ -121,12 +127,18 @@ describe('user group list', () => {
     await page.getByLabel('Value').fill('')
     await page.getByText('Give the value, too').waitFor()
     await page.getByText('30 user groups.').waitFor()
+    await page.getByLabel('Path').fill('plan')
+    await page.getByLabel('Value').fill('basic')
+    await page.getByText('20 user groups.').waitFor()
 
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('The first 50 user groups.').waitFor()
     await page.getByRole('radiogroup', { name: 'State' }).getByText('Suspended').click()
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Other customer'])
+    await page
+      .getByText('Of the 1 user group shown: 1 without a mapping, 1 never viewed, 1 suspended.')
+      .waitFor()
     await assertAccessible(page)
   })
 
@@ -152,7 +164,7 @@ describe('user group list', () => {
       last = () => response(null)
     })
     const waiting = page.waitForRequest(/name=rare.*cursor=3/)
-    await page.getByLabel('Search by name').fill('rare')
+    await page.getByLabel('Search by name, id or token').fill('rare')
     await waiting
     await page.getByText('Still searching.').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
@@ -163,14 +175,45 @@ describe('user group list', () => {
     await page.getByText('No user group matches').waitFor()
   })
 
+  it('finds by a pasted token, which stays out of addresses and out of what the browser keeps', async (t) => {
+    const { open, admin, create, testing } = running()
+    const group = await create('by-token', { name: 'Token customer' })
+    const page = await open(t)
+    if (page === undefined) return
+    await page.getByText('The first 50 user groups.').waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const search = page.getByLabel('Search by name, id or token')
+    await search.fill(`The page sent ${group.token} twice`)
+    await page.getByText('This is its current token.').waitFor()
+    assert.deepEqual(await names(page), ['Token customer'])
+    await assertAccessible(page)
+
+    await admin.rotateTokenOfUserGroup({ ...of(group), body: {} })
+    await search.fill('')
+    await page.getByText('The first 50 user groups.').waitFor()
+    await search.fill(group.token)
+    await page.getByText('This token was replaced, and stopped').waitFor()
+    // One character less, as while it is typed.
+    await search.fill(group.token.slice(0, -1))
+    await page.getByText('This is not a whole token').waitFor()
+    const other = await (await testing()).create('by-token', { name: 'Token customer' })
+    await search.fill(other.token)
+    await page.getByText('This is a token of Testing').waitFor()
+    await search.fill('')
+    await page.getByText('The first 50 user groups.').waitFor()
+    const secret = group.token.slice(-12, -1)
+    assert.ok(!asked.some((url) => url.includes(secret)), asked.join(' '))
+    assert.ok(!(await contentOf(page)).includes(secret))
+  })
+
   it('helps if nothing matches', async (t) => {
-    const page = await running().open(t, { path: '/user-groups?name=customer-7' })
+    const page = await running().open(t, { path: '/user-groups?text=ustomer-7' })
     if (page === undefined) return
     await page.getByText('No user group matches').waitFor()
     await assertAccessible(page)
-    await page.getByRole('button', { name: 'Look for ids that start with “customer-7”' }).click()
-    await page.getByText('1 user group.').waitFor()
-    assert.deepEqual(await names(page), ['Example customer 7'])
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByText('The first 50 user groups.').waitFor()
   })
 
   it('shows an error with the request id, and retries', async (t) => {
@@ -234,7 +277,7 @@ describe('user group list', () => {
   })
 
   it('is accessible in both themes, and does not scroll horizontally at 360 px', async (t) => {
-    const page = await running().open(t, { path: '/user-groups?name=customer%201' })
+    const page = await running().open(t, { path: '/user-groups?text=customer%201' })
     if (page === undefined) return
     await page.getByText('11 user groups.').waitFor()
     await page.getByRole('button', { name: 'Filters' }).click()

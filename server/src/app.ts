@@ -16,6 +16,7 @@ import { Fault } from './domain/fault.ts'
 import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
 import { Promotion } from './domain/user-group/promotion.ts'
+import { HealthSearch } from './domain/user-group/user-group-health.ts'
 import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
 import { UserGroupManagement } from './domain/user-group/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
@@ -149,8 +150,10 @@ function fastPathOf(
 }
 
 function managementOf({ store, userGroups, clock }: AppDependencies) {
+  const management = new UserGroupManagement({ store, userGroups, clock })
   return {
-    management: new UserGroupManagement({ store, userGroups, clock }),
+    management,
+    healthSearch: new HealthSearch({ store, management, clock }),
     promotion: new Promotion({ store, userGroups }),
     apiTokens: new ApiTokenManagement({ store, clock }),
     dataSources: new DataSourceManagement({ store, clock }),

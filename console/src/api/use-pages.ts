@@ -9,10 +9,11 @@ interface Options<Page, Row> {
   readonly queryKey: readonly unknown[]
   /** Cursor query parameter of `/admin/v1`. */
   readonly path: string
-  readonly query?: Query
-  /** Returns the wanted rows of a page. */
-  readonly rowsOf: (page: Page) => readonly Row[]
-  /** The part of the search that `rowsOf` applies and the query does not contain. */
+  /** Queries whose results form the list, one after another. */
+  readonly queries?: readonly Query[]
+  /** Returns the wanted rows of a page of the query with the index `stage`. */
+  readonly rowsOf: (page: Page, stage: number) => readonly Row[]
+  /** The part of the search that `rowsOf` applies and the queries do not contain. */
   readonly wanted?: string
   /** Number of rows to load before asking. */
   readonly rowsAtOnce: number
@@ -21,6 +22,14 @@ interface Options<Page, Row> {
   readonly staleTime?: number
   readonly refetchOnMount?: 'always'
 }
+
+interface Position {
+  /** Index of the query. */
+  readonly stage: number
+  readonly cursor?: string
+}
+
+const firstPosition: Position = { stage: 0 }
 
 interface Allowance {
   readonly search: string
@@ -32,7 +41,7 @@ interface Allowance {
 export function usePages<Page extends { readonly next_cursor: string | null }, Row>({
   queryKey,
   path,
-  query,
+  queries = [{}],
   rowsOf,
   wanted = '',
   rowsAtOnce,
@@ -40,12 +49,26 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   ...options
 }: Options<Page, Row>) {
   const search = JSON.stringify([queryKey, wanted])
+  const load = async ({ stage, cursor }: Position, signal: AbortSignal): Promise<Page & Position> => {
+    const query = { ...queries[stage], limit: pageSize, cursor }
+    return { ...(await getAdmin<Page>(path, { query, signal })), stage }
+  }
   const pages = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      getAdmin<Page>(path, { query: { ...query, limit: pageSize, cursor: pageParam }, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor }: Page) => next_cursor ?? undefined,
+    queryFn: async ({ pageParam, signal }) => {
+      const page = await load(pageParam, signal)
+      const { stage, next_cursor } = page
+      const isEmpty = next_cursor === null && rowsOf(page, stage).length === 0
+      // Without a page in between that has no rows, the previous rows stay until there are new ones.
+      return isEmpty && stage + 1 < queries.length ? load({ stage: stage + 1 }, signal) : page
+    },
+    initialPageParam: firstPosition,
+    getNextPageParam: ({ next_cursor, stage }): Position | undefined =>
+      next_cursor !== null
+        ? { stage, cursor: next_cursor }
+        : stage + 1 < queries.length
+          ? { stage: stage + 1 }
+          : undefined,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
     ...options,
@@ -54,12 +77,13 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   const allowance = given?.search === search ? given : { search, rows: rowsAtOnce, pages: pagesAtOnce }
 
   const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = pages
-  const rows = data?.pages.flatMap(rowsOf) ?? []
+  const rows = data?.pages.flatMap((page) => rowsOf(page, page.stage)) ?? []
   const count = data?.pages.length ?? 0
   const isSearching =
     hasNextPage && !isPlaceholderData && !isError && rows.length < allowance.rows && count < allowance.pages
   useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage()
+    // Two lists may share the pages: do not cancel the request of the other one.
+    if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
   }, [isSearching, isFetching, fetchNextPage])
 
   return {

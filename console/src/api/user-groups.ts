@@ -62,7 +62,7 @@ export function useChange(teamId: string) {
 
 type List = InfiniteData<Wire['UserGroupListResponse']>
 
-/** Updates loaded lists, so that going back keeps their position. */
+/** Updates loaded lists, so that going back keeps their position, and marks them for reloading, because the health may differ. */
 function updateLists(
   queryClient: QueryClient,
   teamId: number,
@@ -78,9 +78,9 @@ function updateLists(
             ...page,
             user_groups: page.user_groups
               .filter(({ team_id }) => !isDeleted || team_id !== teamId)
-              .map((known) => (known.team_id === teamId ? (userGroup ?? known) : known)),
+              .map((known) => (known.team_id === teamId ? { ...known, ...userGroup } : known)),
           })),
         },
   )
-  if (isDeleted) void queryClient.invalidateQueries({ queryKey: ['user-groups', 'deleted'] })
+  void queryClient.invalidateQueries({ queryKey: ['user-groups'] })
 }

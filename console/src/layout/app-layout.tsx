@@ -1,21 +1,25 @@
-import { AppShell, Box, Burger, Button, Group, NavLink, Text } from '@mantine/core'
+import { AppShell, Box, Burger, Button, Group, Kbd, NavLink, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
-import { IconLogout } from '../components/icons.tsx'
+import { IconLogout, IconSearch } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { signOut } from '../session/requests.ts'
 import { useSession } from '../session/store.ts'
 import classes from './app-layout.module.css'
+import { CommandMenu } from './command-menu.tsx'
 import { EnvironmentBadge } from './environment-badge.tsx'
 import { navigation } from './navigation.ts'
+import { focusSearch, useShortcuts } from './shortcuts.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 export function AppLayout() {
   const { api_environment_tag } = useSession()
   const [opened, { toggle, close }] = useDisclosure(false)
+  const [isMenuOpen, menu] = useDisclosure(false)
+  useShortcuts(menu.open)
   const { pathname } = useLocation()
   useEffect(close, [pathname, close])
   return (
@@ -28,17 +32,21 @@ export function AppLayout() {
       <a href="#main" className={classes.skip}>
         Skip to the content
       </a>
+      <button type="button" className={classes.skip} onClick={() => focusSearch() || menu.open()}>
+        Skip to the search
+      </button>
       <AppShell.Header className={classes.header} data-environment={api_environment_tag}>
         <HeaderBar opened={opened} onToggle={toggle} />
       </AppShell.Header>
       <AppShell.Navbar p="xs" id="navigation" aria-label="Main" className={classes.navbar}>
-        <Navigation />
+        <Navigation onMenu={menu.open} />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
         <Box maw={1280}>
           <Outlet />
         </Box>
       </AppShell.Main>
+      {isMenuOpen && <CommandMenu onClose={menu.close} />}
     </AppShell>
   )
 }
@@ -81,11 +89,22 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
   )
 }
 
-function Navigation() {
+function Navigation({ onMenu }: { readonly onMenu: () => void }) {
   const { api_token } = useSession()
   const { pathname } = useLocation()
   return (
     <>
+      <Button
+        variant="default"
+        justify="space-between"
+        mb="xs"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+        aria-keyshortcuts="Control+K"
+        onClick={onMenu}
+      >
+        Go to
+      </Button>
       {navigation.map(({ to, label, Icon }) => (
         <NavLink
           key={to}

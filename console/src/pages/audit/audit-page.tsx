@@ -50,7 +50,7 @@ function useEvents({ within, ...search }: AuditSearch) {
   return usePages<Wire['AuditEventListResponse'], AuditEvent>({
     queryKey: ['audit-events', search, within],
     path: '/audit-events',
-    query: { ...search, since },
+    queries: [{ ...search, since }],
     rowsOf: ({ audit_events }) => audit_events,
     rowsAtOnce: 50,
     refetchOnMount: 'always',

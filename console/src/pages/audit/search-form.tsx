@@ -34,6 +34,7 @@ export function SearchForm({ search, onSearch }: Props) {
         <TextInput
           flex="1 1 140px"
           label="User group id"
+          data-search
           value={userGroupId}
           onChange={(event) => setUserGroupId(event.currentTarget.value)}
           spellCheck={false}

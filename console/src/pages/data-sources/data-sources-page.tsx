@@ -98,6 +98,7 @@ function Registered({ schemas, open }: RegisteredProps) {
     <Stack gap="md">
       <TextInput
         aria-label="Find a schema or a data source"
+        data-search
         placeholder="Find by name or provided id"
         leftSection={<IconSearch size={16} aria-hidden />}
         value={text}

@@ -10,7 +10,7 @@ export const useDataSourcesOf = ({ id }: Schema) =>
   usePages<Wire['DataSourceListResponse'], DataSource>({
     queryKey: ['data-sources', 'of', id],
     path,
-    query: { schema_id: id },
+    queries: [{ schema_id: id }],
     rowsOf: ({ data_sources }) => data_sources,
     rowsAtOnce,
   })

@@ -156,7 +156,7 @@ function RestoreDialog({ deleted, onClose }: { readonly deleted: Deleted; readon
       {isTaken && (
         <Text size="sm">
           A new user group has taken this id.{' '}
-          <TextLink to="/user-groups" search={{ user_group_id_prefix: deleted.provided_id }} size="sm">
+          <TextLink to="/user-groups" search={{ text: deleted.provided_id }} size="sm">
             Look at it
           </TextLink>
           , and delete it first if it is not needed.

@@ -31,12 +31,17 @@ const columnsWith = (registry: Registry | undefined) =>
     }),
   ])
 
-export function FindingsTable({ findings }: { readonly findings: readonly Finding[] }) {
+interface TableProps {
+  readonly label: string
+  readonly findings: readonly Finding[]
+}
+
+export function FindingsTable({ label, findings }: TableProps) {
   const registry = useRegistry()
   const columns = useMemo(() => columnsWith(registry), [registry])
   return (
     <DataTable
-      label="Findings"
+      label={label}
       columns={columns}
       rows={findings}
       rowId={({ kind, schema, data_source }) => JSON.stringify([kind, schema, data_source])}

@@ -8,7 +8,7 @@ import { ErrorAlert } from '../../components/states.tsx'
 import { useSession } from '../../session/store.ts'
 import type { Leaked } from './assessment.ts'
 import { Result } from './result.tsx'
-import { environmentOf, tokenIn } from './token-text.ts'
+import { environmentOf, tokenIn } from '../../api/token-text.ts'
 
 interface Checked {
   readonly token: string

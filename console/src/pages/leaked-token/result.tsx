@@ -6,7 +6,7 @@ import { useSession } from '../../session/store.ts'
 import { assess, type Assessment, type Leaked } from './assessment.ts'
 import { ApiTokenOwner, UserGroupOwner } from './owners.tsx'
 import { StopDialog } from './stop-dialog.tsx'
-import { environmentOf } from './token-text.ts'
+import { environmentOf } from '../../api/token-text.ts'
 
 interface Props {
   readonly token: string

@@ -5,6 +5,7 @@ import { differencesOf } from '../../components/diff.ts'
 import { Differences } from '../../components/differences.tsx'
 import { Time } from '../../components/time.tsx'
 import { WarningAlert } from '../../components/warning-alert.tsx'
+import { useSession } from '../../session/store.ts'
 import { contentOf } from './changes.ts'
 
 interface Props {
@@ -18,6 +19,7 @@ interface Props {
 
 /** Shows a concurrent change before the draft overwrites it. */
 export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
+  const { api_token: own } = useSession()
   const differences = differencesOf(contentOf(base), contentOf(latest))
   return (
     <WarningAlert title="It was changed while you were editing" role="alert">
@@ -30,8 +32,8 @@ export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
         ) : (
           <>
             <Text size="sm">
-              <Author value={latest.updated_by} /> saved this <Time value={latest.updated_at} as="age" />.
-              Your changes are not saved yet.
+              {latest.updated_by === `api_token:${own.id}` ? 'You' : <Author value={latest.updated_by} />}{' '}
+              saved this <Time value={latest.updated_at} as="age" />. Your changes are not saved yet.
             </Text>
             <Differences label="What was changed meanwhile" differences={differences} />
           </>

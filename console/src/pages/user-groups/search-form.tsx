@@ -6,8 +6,10 @@ import {
   Collapse,
   Fieldset,
   Group,
+  Kbd,
   Paper,
   SegmentedControl,
+  Select,
   SimpleGrid,
   Stack,
   TextInput,
@@ -17,61 +19,60 @@ import { IconFilter, IconSearch } from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'
-import { filterCount, isSameSearch, readSearch, type UserGroupSearch } from './search.ts'
+import { mayHaveToken } from '../../api/token-text.ts'
+import {
+  healthLabels,
+  type HealthProblem,
+  filterCount,
+  isSameSearch,
+  readSearch,
+  type UserGroupSearch,
+} from './search.ts'
 
 interface Props {
   readonly search: UserGroupSearch
   readonly onSearch: (search: UserGroupSearch) => void
+  /** A pasted token. It must not get into the address. */
+  readonly token: string | undefined
+  readonly onToken: (token: string | undefined) => void
 }
 
-const kinds = {
-  name: { label: 'Name', placeholder: 'A part of the name', field: 'name' },
-  id: { label: 'Id', placeholder: 'What the id starts with', field: 'user_group_id_prefix' },
-} as const
-
-type Kind = keyof typeof kinds
-
-const kindOf = ({ user_group_id_prefix }: UserGroupSearch): Kind =>
-  user_group_id_prefix === undefined ? 'name' : 'id'
-
 /** Searches while typing. The address is the source of the current search. */
-export function SearchForm({ search, onSearch }: Props) {
+export function SearchForm({ search, onSearch, token, onToken }: Props) {
   const { draft, change } = useDraft({ search, onSearch })
-  const [kind, setKind] = useState<Kind>(kindOf(search))
   const [areFiltersShown, { toggle }] = useDisclosure(filterCount(search) > 0)
   const panelId = useId()
-  const shownKind =
-    draft[kinds[kind].field] === undefined && draft[otherField(kind)] !== undefined ? other(kind) : kind
-  const { field, placeholder } = kinds[shownKind]
-  const text = draft[field] ?? ''
+  const text = token ?? draft.text ?? ''
+  const changeText = (typed: string) => {
+    const isToken = mayHaveToken(typed)
+    onToken(isToken ? typed : undefined)
+    change({ text: isToken ? undefined : typed })
+  }
   return (
     <Paper withBorder p="sm" mb="md" component="search">
-      <Group gap="xs">
-        <SegmentedControl
-          aria-label="Search by"
-          data={Object.entries(kinds).map(([value, { label }]) => ({ value, label }))}
-          value={shownKind}
-          onChange={(value) => {
-            const next = value as Kind
-            setKind(next)
-            change({ name: undefined, user_group_id_prefix: undefined, [kinds[next].field]: text })
-          }}
-        />
+      <Group gap="xs" wrap="nowrap">
         <TextInput
-          flex="1 1 220px"
-          aria-label={shownKind === 'name' ? 'Search by name' : 'Search by id'}
-          placeholder={placeholder}
+          flex={1}
+          aria-label="Search by name, id or token"
+          aria-keyshortcuts="/"
+          data-search
+          placeholder="Name, id or token"
           value={text}
-          onChange={(event) => change({ [field]: event.currentTarget.value })}
+          onChange={(event) => changeText(event.currentTarget.value)}
           leftSection={<IconSearch size={16} aria-hidden />}
           rightSection={
-            text !== '' && (
-              <CloseButton size="sm" aria-label="Clear the search" onClick={() => change({ [field]: '' })} />
+            text === '' ? (
+              <Kbd size="xs" visibleFrom="sm" aria-hidden>
+                /
+              </Kbd>
+            ) : (
+              <CloseButton size="sm" aria-label="Clear the search" onClick={() => changeText('')} />
             )
           }
           rightSectionPointerEvents="all"
           spellCheck={false}
           autoComplete="off"
+          autoCapitalize="off"
           maxLength={255}
         />
         <FiltersButton
@@ -88,13 +89,10 @@ export function SearchForm({ search, onSearch }: Props) {
   )
 }
 
-const other = (kind: Kind): Kind => (kind === 'name' ? 'id' : 'name')
-const otherField = (kind: Kind) => kinds[other(kind)].field
-
 type Draft = { readonly [Name in keyof UserGroupSearch]: UserGroupSearch[Name] | undefined }
 
 /** The typed text, slightly ahead of the address. Follows the address if that changes otherwise. */
-function useDraft({ search, onSearch }: Props) {
+function useDraft({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
   const [draft, setDraft] = useState<UserGroupSearch>(search)
   const [settled] = useDebouncedValue(draft, 200)
   const known = useRef(search)
@@ -152,10 +150,11 @@ interface FiltersProps {
 function Filters({ draft, change }: FiltersProps) {
   return (
     <Stack gap="sm" pt="sm">
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         <DataSourceFilter draft={draft} change={change} />
         <PropertyFilter draft={draft} change={change} />
         <StateFilter draft={draft} change={change} />
+        <HealthFilter draft={draft} change={change} />
       </SimpleGrid>
       <Group justify="flex-end">
         <Button
@@ -169,6 +168,7 @@ function Filters({ draft, change }: FiltersProps) {
               schema: undefined,
               data_source: undefined,
               suspended: undefined,
+              health: undefined,
             })
           }
         >
@@ -253,6 +253,25 @@ function StateFilter({ draft, change }: FiltersProps) {
         ]}
         value={draft.suspended ?? ''}
         onChange={(value) => change({ suspended: value === '' ? undefined : value })}
+      />
+    </Fieldset>
+  )
+}
+
+function HealthFilter({ draft, change }: FiltersProps) {
+  return (
+    <Fieldset legend="Health" p="sm">
+      <Select
+        label="Problem"
+        size="xs"
+        placeholder="Any"
+        data={Object.entries(healthLabels).map(([value, label]) => ({ value, label }))}
+        value={draft.health ?? null}
+        onChange={(health) => change({ health: (health ?? undefined) as HealthProblem | undefined })}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Clear the problem' }}
+        description={draft.health && 'Every user group is examined, which takes a while if there are many.'}
+        inputWrapperOrder={['label', 'input', 'description']}
       />
     </Fieldset>
   )

@@ -1,16 +1,19 @@
-import { Button, Group, Paper, Text } from '@mantine/core'
+import { Button, Paper, Text } from '@mantine/core'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { HealthCounts, healthRank, HealthSummary } from './health.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
-import type { Mapping, UserGroup } from '../../api/wire.ts'
+import type { ListedUserGroup, Mapping } from '../../api/wire.ts'
 import type { UserGroupSearch } from './search.ts'
 import { useSearch } from './use-search.ts'
 import classes from './search-results.module.css'
 
-const columns = columnsOf<UserGroup>((column) => [
+const healthColumn = 'health'
+
+const columns = columnsOf<ListedUserGroup>((column) => [
   column.accessor('name', {
     header: 'Name',
     cell: ({ row: { original } }) => (
@@ -27,11 +30,21 @@ const columns = columnsOf<UserGroup>((column) => [
       </Text>
     ),
   }),
-  column.accessor('mapping', {
+  column.accessor(({ mapping }) => summaryOf(mapping), {
+    id: 'mapping',
     header: 'Mapping',
-    cell: ({ getValue }) => <MappingSummary mapping={getValue()} />,
+    cell: ({ getValue }) => (
+      <Text span size="xs" {...(getValue() === '' && { c: 'dimmed' })}>
+        {getValue() || 'None'}
+      </Text>
+    ),
   }),
-  column.display({
+  column.accessor(healthRank, {
+    id: healthColumn,
+    header: 'Health',
+    cell: ({ row: { original } }) => original.health && <HealthSummary health={original.health} />,
+  }),
+  column.accessor(({ suspended_at }) => (suspended_at === null ? 'Active' : 'Suspended'), {
     id: 'state',
     header: 'State',
     cell: ({ row: { original } }) => <UserGroupState userGroup={original} />,
@@ -44,24 +57,27 @@ const columns = columnsOf<UserGroup>((column) => [
 
 const shownEntries = 2
 
-function MappingSummary({ mapping }: { readonly mapping: Mapping }) {
-  const entries = Object.entries(mapping ?? {})
-  if (entries.length === 0) {
-    return (
-      <Text span size="sm" c="dimmed">
-        None
-      </Text>
-    )
-  }
+function summaryOf(mapping: Mapping): string {
+  const entries = Object.entries(mapping ?? {}).map(([schema, dataSource]) => `${schema} → ${dataSource}`)
   const more = entries.length - shownEntries
+  return `${entries.slice(0, shownEntries).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+interface TableProps {
+  readonly userGroups: readonly ListedUserGroup[]
+  readonly sortable?: boolean
+}
+
+export function UserGroupsTable({ userGroups, sortable = false }: TableProps) {
+  const hasHealth = userGroups.some(({ health }) => health !== undefined)
   return (
-    <Text span size="xs">
-      {entries
-        .slice(0, shownEntries)
-        .map(([schema, dataSource]) => `${schema} → ${dataSource}`)
-        .join(', ')}
-      {more > 0 && ` and ${more} more`}
-    </Text>
+    <DataTable
+      label="User groups"
+      columns={hasHealth ? columns : columns.filter(({ id }) => id !== healthColumn)}
+      rows={userGroups}
+      rowId={({ team_id }) => String(team_id)}
+      sortable={sortable}
+    />
   )
 }
 
@@ -94,15 +110,13 @@ export function SearchResults({ search, onSearch }: Props) {
       className={classes.results}
     >
       {rows.length > 0 && (
-        <DataTable
-          label="User groups"
-          columns={columns}
-          rows={rows}
-          rowId={({ team_id }) => String(team_id)}
-        />
+        <>
+          <HealthCounts userGroups={rows} />
+          <UserGroupsTable userGroups={rows} sortable={!found.hasNextPage} />
+        </>
       )}
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
-        <NothingFound search={search} isFiltered={found.isFiltered} onSearch={onSearch} />
+        <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
       )}
       {isError && (
         <ErrorState
@@ -112,15 +126,20 @@ export function SearchResults({ search, onSearch }: Props) {
         />
       )}
       <PagesFooter found={found} noun="user group" />
+      {found.hasNextPage && !isSearching && rows.length > 0 && (
+        <Text size="xs" c="dimmed">
+          You can sort by any column once all matches are loaded.
+        </Text>
+      )}
     </Paper>
   )
 }
 
-interface NothingProps extends Props {
+interface NothingProps extends Pick<Props, 'onSearch'> {
   readonly isFiltered: boolean
 }
 
-function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
+function NothingFound({ isFiltered, onSearch }: NothingProps) {
   if (!isFiltered) {
     return (
       <EmptyState
@@ -135,35 +154,17 @@ function NothingFound({ search, isFiltered, onSearch }: NothingProps) {
       </EmptyState>
     )
   }
-  const { name, user_group_id_prefix: prefix, ...rest } = search
   return (
     <EmptyState
       title="No user group matches"
       action={
-        <Group gap="xs" justify="center">
-          {name !== undefined && (
-            <Button
-              variant="light"
-              size="xs"
-              onClick={() => onSearch({ ...rest, user_group_id_prefix: name })}
-            >
-              Look for ids that start with “{name}”
-            </Button>
-          )}
-          {prefix !== undefined && (
-            <Button variant="light" size="xs" onClick={() => onSearch({ ...rest, name: prefix })}>
-              Look for names with “{prefix}”
-            </Button>
-          )}
-          <Button variant="default" size="xs" onClick={() => onSearch({})}>
-            Show all
-          </Button>
-        </Group>
+        <Button variant="default" size="xs" onClick={() => onSearch({})}>
+          Show all
+        </Button>
       }
     >
-      {prefix !== undefined
-        ? 'Ids are case-sensitive.'
-        : 'Check the spelling and the filters. It may also be deleted.'}
+      Check the spelling and the filters: names may be searched by any part, ids only from their start, and
+      ids are case-sensitive. It may also be deleted.
     </EmptyState>
   )
 }

@@ -1,17 +1,28 @@
+import { mayHaveToken } from '../../api/token-text.ts'
+
+/** Problems by which user groups can be filtered. */
+export const healthLabels = {
+  no_mapping: 'No mapping',
+  unresolved: 'Names no data source',
+  never_viewed: 'Never viewed',
+} as const
+
+export type HealthProblem = keyof typeof healthLabels
+
 /** Search of user groups. Kept in the address, so that it can be linked. */
 export interface UserGroupSearch {
-  readonly name?: string
-  readonly user_group_id_prefix?: string
+  /** A part of the name, or the start of the id. */
+  readonly text?: string
   readonly property?: string
   readonly property_value?: string
   readonly schema?: string
   readonly data_source?: string
   readonly suspended?: 'true' | 'false'
+  readonly health?: HealthProblem
 }
 
 const texts = [
-  'name',
-  'user_group_id_prefix',
+  'text',
   'property',
   'property_value',
   'schema',
@@ -20,28 +31,47 @@ const texts = [
 
 /** Reads the search from an address. */
 export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
-  const { suspended } = raw
+  const { suspended, health } = raw
   return {
     ...Object.fromEntries(
-      texts.flatMap((name) => (typeof raw[name] === 'string' && raw[name] !== '' ? [[name, raw[name]]] : [])),
+      texts.flatMap((name) => {
+        const value = raw[name]
+        return typeof value === 'string' && value !== '' && !mayHaveToken(value) ? [[name, value]] : []
+      }),
     ),
     ...((suspended === 'true' || suspended === 'false') && { suspended }),
+    ...(isProblem(health) && { health }),
   }
 }
 
-/** Returns the valid part of the search: of two fields that belong together, a single one does not count. */
-export function complete({
-  property,
-  property_value,
-  schema,
-  data_source,
-  ...rest
-}: UserGroupSearch): UserGroupSearch {
+/**
+ * Returns the filters that are complete: of two fields that belong together, a single one does not count. The path `plan` means
+ * `/plan`.
+ */
+function filtersOf(search: UserGroupSearch) {
+  const { property, property_value, schema, data_source, suspended, health } = search
   return {
-    ...rest,
-    ...(property !== undefined && property_value !== undefined && { property, property_value }),
+    ...(property !== undefined &&
+      property_value !== undefined && {
+        property: property.startsWith('/') ? property : `/${property}`,
+        property_value,
+      }),
     ...(schema !== undefined && data_source !== undefined && { schema, data_source }),
+    ...(suspended !== undefined && { suspended }),
+    ...(health !== undefined && { health }),
   }
+}
+
+/** Returns the queries that find all user groups of a search, one after another: by id, which is fast, then by name. */
+export function queriesOf(search: UserGroupSearch): readonly Record<string, string>[] {
+  const { text } = search
+  const filters = filtersOf(search)
+  return text === undefined
+    ? [filters]
+    : [
+        { user_group_id_prefix: text, ...filters },
+        { name: text, ...filters },
+      ]
 }
 
 /** Number of filters besides the text. */
@@ -51,10 +81,17 @@ export function filterCount({
   schema,
   data_source,
   suspended,
+  health,
 }: UserGroupSearch): number {
-  return [property ?? property_value, schema ?? data_source, suspended].filter((set) => set !== undefined)
-    .length
+  return [property ?? property_value, schema ?? data_source, suspended, health].filter(
+    (set) => set !== undefined,
+  ).length
 }
 
 export const isSameSearch = (one: UserGroupSearch, other: UserGroupSearch): boolean =>
-  one.suspended === other.suspended && texts.every((name) => one[name] === other[name])
+  one.suspended === other.suspended &&
+  one.health === other.health &&
+  texts.every((name) => one[name] === other[name])
+
+const isProblem = (value: unknown): value is HealthProblem =>
+  typeof value === 'string' && Object.hasOwn(healthLabels, value)

@@ -1,11 +1,13 @@
 import { Button, Menu } from '@mantine/core'
 import { IconDownload, IconTrash } from '../../components/icons.tsx'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
 import { adminPath } from '../../api/request.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SearchForm } from './search-form.tsx'
 import { SearchResults } from './search-results.tsx'
+import { FoundByToken } from './token-owner.tsx'
 import type { UserGroupSearch } from './search.ts'
 
 const route = getRouteApi('/user-groups')
@@ -14,6 +16,7 @@ export function UserGroupsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const router = useRouter()
+  const [token, setToken] = useState<string>()
   const follow = (typed: UserGroupSearch) => {
     // Do not navigate back if the user has followed a link meanwhile.
     if (router.latestLocation.pathname === '/user-groups') void navigate({ search: typed, replace: true })
@@ -36,8 +39,12 @@ export function UserGroupsPage() {
           </>
         }
       />
-      <SearchForm search={search} onSearch={follow} />
-      <SearchResults search={search} onSearch={(next) => void navigate({ search: next })} />
+      <SearchForm search={search} onSearch={follow} token={token} onToken={setToken} />
+      {token === undefined ? (
+        <SearchResults search={search} onSearch={(next) => void navigate({ search: next })} />
+      ) : (
+        <FoundByToken text={token} />
+      )}
     </>
   )
 }

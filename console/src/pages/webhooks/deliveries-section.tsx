@@ -81,7 +81,7 @@ function Deliveries({ endpoint: { id } }: Props) {
   const found = usePages<Wire['WebhookDeliveryListResponse'], WebhookDelivery>({
     queryKey: [...queryKey, String(id), 'deliveries', search],
     path,
-    query: { ...search },
+    queries: [{ ...search }],
     rowsOf: ({ deliveries }) => deliveries,
     rowsAtOnce: 50,
     refetchOnMount: 'always',

@@ -5,8 +5,8 @@ export interface IntrospectionStore {
   /** Stores the latest time of each user group; an earlier time than the stored one is ignored. */
   record(introspections: readonly Introspection[]): Promise<void>
 
-  /** Returns milliseconds since the Unix epoch, or null if there was none. */
-  findLast(workspaceId: number, location: UserGroupLocation): Promise<number | null>
+  /** Returns milliseconds since the Unix epoch for each user group, or null if there was none. */
+  findLast(workspaceId: number, locations: readonly UserGroupLocation[]): Promise<readonly (number | null)[]>
 }
 
 export interface IntrospectedUserGroup extends UserGroupLocation {

@@ -235,9 +235,9 @@ export class UserGroupManagement {
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async view(tenantScope: TenantScope, teamId: number): Promise<UserGroupDetails> {
     const userGroup = await this.find(tenantScope, teamId)
-    const [entries, lastIntrospectedAt, versions] = await Promise.all([
+    const [entries, [lastIntrospectedAt = null], versions] = await Promise.all([
       this.#resolve(tenantScope, userGroup.mapping),
-      this.#store.introspections.findLast(tenantScope.workspaceId, locationOf(userGroup)),
+      this.#store.introspections.findLast(tenantScope.workspaceId, [locationOf(userGroup)]),
       this.#versionsOf(userGroup, versionsShown),
     ])
     return { userGroup, entries, lastIntrospectedAt, versions }

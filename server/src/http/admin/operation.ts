@@ -7,6 +7,7 @@ import type { AuditLog } from '../../domain/audit/audit-log.ts'
 import type { DataSourceManagement } from '../../domain/data-source/data-source-management.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import type { Promotion } from '../../domain/user-group/promotion.ts'
+import type { HealthSearch } from '../../domain/user-group/user-group-health.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
 import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
@@ -62,6 +63,7 @@ export interface AdminServices {
   readonly auditLog: AuditLog
   readonly userGroups: UserGroupService
   readonly management: UserGroupManagement
+  readonly healthSearch: HealthSearch
   readonly promotion: Promotion
   readonly apiTokens: ApiTokenManagement
   readonly dataSources: DataSourceManagement

@@ -36,12 +36,18 @@ export class Introspections implements IntrospectionStore {
     )
   }
 
-  async findLast(workspaceId: number, { bucket, teamId }: UserGroupLocation): Promise<number | null> {
-    const [row] = await this.#retry.query<{ introspected_at: number }>(
-      'SELECT introspected_at FROM last_introspection WHERE workspace_id = $1 AND bucket = $2 AND team_id = $3',
-      [workspaceId, bucket, teamId],
-      bucket,
+  async findLast(
+    workspaceId: number,
+    locations: readonly UserGroupLocation[],
+  ): Promise<readonly (number | null)[]> {
+    const buckets = locations.map(({ bucket }) => bucket)
+    const rows = await this.#retry.query<{ team_id: number; introspected_at: number }>(
+      `SELECT team_id, introspected_at FROM last_introspection
+       WHERE workspace_id = $1 AND bucket = ANY ($2::smallint[]) AND team_id = ANY ($3::bigint[])`,
+      [workspaceId, buckets, locations.map(({ teamId }) => teamId)],
+      new Set(buckets).size === 1 ? (buckets[0] ?? null) : null,
     )
-    return row?.introspected_at ?? null
+    const times = new Map(rows.map((row) => [row.team_id, row.introspected_at]))
+    return locations.map(({ teamId }) => times.get(teamId) ?? null)
   }
 }

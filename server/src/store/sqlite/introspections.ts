@@ -25,7 +25,7 @@ export class Introspections {
       this.#upsert.run(workspaceId, teamId, introspectedAt)
   }
 
-  findLast(workspaceId: number, { teamId }: UserGroupLocation): number | null {
-    return this.#select.get(workspaceId, teamId) ?? null
+  findLast(workspaceId: number, locations: readonly UserGroupLocation[]): (number | null)[] {
+    return locations.map(({ teamId }) => this.#select.get(workspaceId, teamId) ?? null)
   }
 }

@@ -233,5 +233,12 @@ test('the last introspection is kept to the minute and survives a restart', asyn
   const last = Date.parse((await lastOf(next, { team_id })) ?? '')
   assert.ok(last >= minute && last % 60_000 === 0 && last <= Date.now(), String(last))
   assert.equal(await lastOf(next, unseen), null)
+  const listed = await next.searchUserGroups({ query: { health: 'never_viewed', name: 'looked at' } })
+  assert.deepEqual(
+    assertSucceeded<{ user_groups: { provided_id: string }[] }>(listed, 'searchUserGroups').user_groups.map(
+      ({ provided_id }) => provided_id,
+    ),
+    ['never looked at'],
+  )
   assert.doesNotMatch(service.stderr() + restarted.stderr(), /"level":[56]0/)
 })

@@ -15,7 +15,9 @@ const { service, admin, create } = await startManaged({ after })
 const testing = await manage(service, 'Testing')
 
 interface Page {
-  readonly user_groups: readonly ManagedUserGroup[]
+  readonly user_groups: readonly (ManagedUserGroup & {
+    readonly health: { readonly unresolved_entries: number }
+  })[]
   readonly next_cursor: string | null
 }
 const search = async (query: AdminInput['query'], api: AdminApi = admin) =>
@@ -97,6 +99,10 @@ describe('a search', () => {
     [{ schema: 'y', data_source: 'x' }, []],
     [{ suspended: 'true' }, ['acme-1']],
     [{ suspended: 'false' }, inOrder.filter((id) => id !== 'acme-1')],
+    [{ health: 'no_mapping' }, ['acme-2', 'acme-1', 'Acme-3']],
+    [{ health: 'unresolved' }, ['bee-\uffee', 'bee-z']],
+    [{ health: 'never_viewed' }, inOrder],
+    [{ health: 'no_mapping', user_group_id_prefix: 'acme', suspended: 'true' }, ['acme-1']],
     [{ user_group_id_prefix: 'acme-', name: 'acme', suspended: 'false' }, ['acme-2']],
     [
       { user_group_id_prefix: 'bee-', schema: 'sales', data_source: 'eu', name: 'B' },
@@ -113,6 +119,22 @@ describe('a search', () => {
       assert.ok(single.every((page) => page.length <= 1))
     })
   }
+
+  test('shows the health of each user group', async () => {
+    const { user_groups } = await search({ user_group_id_prefix: 'bee-' })
+    assert.deepEqual(
+      user_groups.map(({ provided_id, health }) => [provided_id, health]),
+      [
+        ['bee-z', { mapping_entries: 1, unresolved_entries: 1, last_introspected_at: null }],
+        ['bee-\uffee', { mapping_entries: 2, unresolved_entries: 1, last_introspected_at: null }],
+        ['bee-😀', { mapping_entries: 1, unresolved_entries: 0, last_introspected_at: null }],
+      ],
+    )
+    // Without a registered schema, entries are passed on unchanged.
+    await testing.create('free', { name: 'Free', mapping: { any: 'thing' } })
+    const [free] = (await search({ user_group_id_prefix: 'free' }, testing.admin)).user_groups
+    assert.equal(free?.health.unresolved_entries, 0)
+  })
 
   test('does not find a deleted user group until it is restored', async () => {
     const { team_id } = (await search({ user_group_id_prefix: 'bee-z' })).user_groups[0] ?? { team_id: 0 }
@@ -140,6 +162,7 @@ describe('a page', () => {
     ['name=', '/name'],
     ['suspended=', '/suspended'],
     ['suspended=yes', '/suspended'],
+    ['health=good', '/health'],
     ['suspended=TRUE', '/suspended'],
     ['property=plan&property_value=x', '/property'],
     ['property=&property_value=x', '/property'],

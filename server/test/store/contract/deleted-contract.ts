@@ -327,7 +327,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       return {
         isDeleted: deleted.some((found) => found.teamId === teamId),
         versions: (await store.userGroupHistory.listVersions(query)).length,
-        introspectedAt: await store.introspections.findLast(workspaceId, location),
+        introspectedAt: (await store.introspections.findLast(workspaceId, [location]))[0],
       }
     }
     const nothing = { isDeleted: false, versions: 0, introspectedAt: null }

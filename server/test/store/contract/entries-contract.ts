@@ -192,21 +192,22 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
     })
 
     it('is the latest recorded time, in any order', async () => {
-      assert.equal(await store.introspections.findLast(1, located(1)), null)
+      const times = (workspaceId = 1) =>
+        store.introspections.findLast(workspaceId, [located(2), located(3), located(1)])
+      assert.deepEqual(await times(), [null, null, null])
       await store.introspections.record([at(1, 60_000), at(2, 120_000)])
-      assert.equal(await store.introspections.findLast(1, located(1)), 60_000)
-      assert.equal(await store.introspections.findLast(1, located(2)), 120_000)
+      assert.deepEqual(await times(), [120_000, null, 60_000])
       await store.introspections.record([at(2, 60_000), at(1, 180_000)])
-      assert.equal(await store.introspections.findLast(1, located(1)), 180_000)
-      assert.equal(await store.introspections.findLast(1, located(2)), 120_000)
+      assert.deepEqual(await times(), [120_000, null, 180_000])
       await store.introspections.record([])
-      assert.equal(await store.introspections.findLast(2, located(1)), null)
+      assert.deepEqual(await times(2), [null, null, null])
+      assert.deepEqual(await store.introspections.findLast(1, []), [])
     })
 
     it('is the latest of several times recorded together', async () => {
       await store.introspections.record([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
-      assert.equal(await store.introspections.findLast(1, located(11)), 180_000)
-      assert.equal(await store.introspections.findLast(2, located(11)), 1)
+      assert.deepEqual(await store.introspections.findLast(1, [located(11)]), [180_000])
+      assert.deepEqual(await store.introspections.findLast(2, [located(11)]), [1])
     })
 
     it('is the latest of many times recorded simultaneously', async () => {
@@ -218,7 +219,8 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
           ),
         ),
       )
-      for (const teamId of ids) assert.equal(await store.introspections.findLast(1, located(teamId)), 24)
+      for (const teamId of ids)
+        assert.deepEqual(await store.introspections.findLast(1, [located(teamId)]), [24])
     })
   })
 }

@@ -102,7 +102,11 @@ for (const [when, statistics] of Object.entries(knowledge)) {
         store.introspections.record(
           [7, 8, 50_000].map((id) => ({ workspaceId: 1, bucket: 1, teamId: id, introspectedAt: 1 })),
         ),
-      'the last introspection time': () => store.introspections.findLast(1, location),
+      'the last introspection times of ten user groups': () =>
+        store.introspections.findLast(
+          1,
+          Array.from({ length: 10 }, (_, i) => ({ bucket: i, teamId: 5000 * i })),
+        ),
     }
     for (const [title, operate] of Object.entries(operations)) {
       it(`${title} reads a few pages`, async () => {

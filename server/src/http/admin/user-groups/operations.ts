@@ -5,6 +5,7 @@ import { pointer, wholeNumber, withoutNul } from '../../../contract/patterns.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
+import { healthProblems } from '../../../domain/user-group/user-group-health.ts'
 import type { UserGroupSearch } from '../../../domain/user-group/user-group-management.ts'
 import { expectedOf } from '../etag.ts'
 import { cursor, DeletedResponse, limit, PageQuery, searchText } from '../fields.ts'
@@ -16,7 +17,13 @@ import {
   type AdminServices,
 } from '../operation.ts'
 import { cursorOf, isId, limitOf, listResponse, pageById, positionOf } from '../pages.ts'
-import { deletedUserGroupJson, userGroupJson, versionJson, viewResponse } from './responses.ts'
+import {
+  deletedUserGroupJson,
+  listedUserGroupJson,
+  userGroupJson,
+  versionJson,
+  viewResponse,
+} from './responses.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'User group management'
@@ -50,6 +57,12 @@ const searchQuery = Type.Object(
       'Value of the mapping entry. If it names a registered data source, mappings that name the same one by its other id match too.',
     ),
     suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    health: Type.Optional(
+      Type.Enum([...healthProblems], {
+        description:
+          'A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index has it, so a page examines a limited number of user groups and may have few matches, or none.',
+      }),
+    ),
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },
@@ -67,15 +80,13 @@ export const userGroupOperations = {
       'Returns the user groups that meet all conditions, ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms: if few user groups match, a page may have fewer entries than `limit`, or none; continue with `next_cursor`.',
     query: searchQuery,
     response: schemas.UserGroupListResponse,
-    handle: async ({ caller, query }, { management }) => {
-      const { cursor, ...rest } = query as UserGroupQuery
+    handle: async ({ caller, query }, { healthSearch }) => {
+      const { cursor, health, ...rest } = query as UserGroupQuery
       const search = searchOf(rest)
       const isPosition = search.providedIdPrefix === undefined ? isId : () => true
-      const { items, position } = await management.search(caller, search, {
-        position: positionOf(cursor, isPosition),
-        limit: limitOf(rest),
-      })
-      return { json: listResponse('user_groups', items, userGroupJson, cursorOf(position)) }
+      const page = { position: positionOf(cursor, isPosition), limit: limitOf(rest) }
+      const { items, position } = await healthSearch.search(caller, search, page, health)
+      return { json: listResponse('user_groups', items, listedUserGroupJson, cursorOf(position)) }
     },
   },
   getUserGroup: {

@@ -6,6 +6,7 @@ import type {
   UserGroupContent,
   UserGroupVersion,
 } from '../../../domain/user-group/user-group.ts'
+import type { WithHealth } from '../../../domain/user-group/user-group-health.ts'
 import type { UserGroupDetails } from '../../../domain/user-group/user-group-management.ts'
 
 const contentOf = ({ name, mapping, properties }: UserGroupContent): Members => ({
@@ -14,8 +15,21 @@ const contentOf = ({ name, mapping, properties }: UserGroupContent): Members => 
   properties: properties ?? 'null',
 })
 
-export function userGroupJson(group: TokenlessUserGroup): string {
+export const userGroupJson = (group: TokenlessUserGroup): string => object(membersOf(group))
+
+export function listedUserGroupJson({ userGroup, health }: WithHealth): string {
   return object({
+    ...membersOf(userGroup),
+    health: object({
+      mapping_entries: json(health.entries),
+      unresolved_entries: json(health.unresolvedEntries),
+      last_introspected_at: time(health.lastIntrospectedAt),
+    }),
+  })
+}
+
+function membersOf(group: TokenlessUserGroup): Members {
+  return {
     team_id: json(group.teamId),
     provided_id: json(group.providedId),
     api_environment_tag: json(group.environment),
@@ -26,7 +40,7 @@ export function userGroupJson(group: TokenlessUserGroup): string {
     updated_by: json(group.updatedBy),
     token_issued_at: time(group.tokenIssuedAt),
     suspended_at: time(group.suspendedAt),
-  })
+  }
 }
 
 export function deletedUserGroupJson(group: DeletedUserGroup): string {

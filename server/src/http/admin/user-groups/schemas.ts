@@ -20,7 +20,7 @@ const mapping = Type.Unsafe<Record<string, string> | null>({
 })
 const content = { name: identity.name, mapping, properties }
 
-export const ManagedUserGroup = response({
+const managed = {
   team_id: identity.team_id,
   provided_id: identity.provided_id,
   api_environment_tag: environmentTag,
@@ -31,13 +31,29 @@ export const ManagedUserGroup = response({
   updated_by: author,
   token_issued_at: time('Time at which its token was issued'),
   suspended_at: timeOrNull('Time since which its token is inactive for the renderer'),
+}
+
+export const ManagedUserGroup = response(managed)
+
+export const ListedUserGroup = response({
+  ...managed,
+  health: response({
+    mapping_entries: Type.Integer({ description: 'Number of mapping entries.', minimum: 0, examples: [2] }),
+    unresolved_entries: Type.Integer({
+      description:
+        'Number of mapping entries that name no registered data source; 0 if no schema is registered.',
+      minimum: 0,
+      examples: [1],
+    }),
+    last_introspected_at: timeOrNull('Time of the last introspection, to the minute'),
+  }),
 })
 
 const userGroup = Type.Ref('#/components/schemas/ManagedUserGroup')
 
 export const UserGroupListResponse = response({
   success,
-  user_groups: Type.Array(userGroup),
+  user_groups: Type.Array(Type.Ref('#/components/schemas/ListedUserGroup')),
   next_cursor: nextCursor,
 })
 
