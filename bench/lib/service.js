@@ -61,7 +61,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
   const { stdout, ...server } = await startServer([...nodeArgs, script, 'serve', ...args], settings)
   return {
     ...server,
-    metricsUrl: /^Metrics are at (\S+)$/m.exec(stdout)?.[1],
+    metricsUrl: /"metrics":"([^"]+)"/.exec(stdout)?.[1],
     // The first start with a new store prints an API token for each environment.
     token:
       databaseUrl === undefined
@@ -145,7 +145,7 @@ export async function startServer(command, settings) {
   const origin = await new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
       stdout += text
-      const found = /listens on (http:\S+)/.exec(stdout)?.[1]
+      const found = /listens on (http:[^"\s]+)/.exec(stdout)?.[1]
       if (found !== undefined) setImmediate(resolve, found)
     })
     child.on('exit', (code) => reject(new Error(`${command.join(' ')} ended with ${code}: ${stderr}`)))

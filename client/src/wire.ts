@@ -1336,6 +1336,7 @@ export interface components {
           | 'webhook_endpoint.disabled'
           | 'webhook_endpoint.deleted'
           | 'console_session.created'
+          | 'sign_in_link.created'
           | 'audit_log.pruned'
         /**
          * @description Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createApiToken } from '../../server/test/support/command.ts'
+import { createApiToken, runCommand } from '../../server/test/support/command.ts'
 import { assertAccessible, contentOf, sharedConsole, signIn } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
 
@@ -10,6 +10,7 @@ describe('console session', () => {
   it('explains how to get an API token, and is accessible in both themes and at any width', async (t) => {
     const page = await running().open(t, { apiToken: null })
     if (page === undefined) return
+    await page.getByText('npx ugs open').waitFor()
     await page.getByText('ugs api-token create --environment Customer').waitFor()
     await page.getByText('with its UGS_DATA_DIR or DATABASE_URL').waitFor()
     assert.equal(await page.title(), 'Sign in · User Group Service')
@@ -25,6 +26,7 @@ describe('console session', () => {
 
     await field.fill('uga_customer_none')
     await field.press('Enter')
+    await alert.getByText('There is no such API token here').waitFor()
     await alert.getByText('Request id').waitFor()
     await assertAccessible(page)
 
@@ -50,6 +52,45 @@ describe('console session', () => {
     if (page === undefined) return
     await page.getByRole('banner').getByText('Testing', { exact: true }).waitFor()
     assert.equal(await page.title(), 'User groups · Testing · User Group Service')
+  })
+
+  it('signs in by a link once, and switches the environment in place', async (t) => {
+    const { open, service, adminToken } = running()
+    const page = await open(t, { path: '', apiToken: null, expected: /status of 401/ })
+    if (page === undefined) return
+    const link = (await runCommand(service, 'console-link', '--url', service.origin)).trim()
+    const isIn = (environment: string) =>
+      page.getByRole('banner').getByText(environment, { exact: true }).waitFor()
+    const switchTo = (environment: string) =>
+      page.getByRole('link', { name: `Switch to ${environment}` }).click()
+
+    // The sign-in is at the same address, so that only the fragment changes.
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto(link)
+    await isIn('Testing')
+    assert.ok(!page.url().includes('#'), page.url())
+
+    await switchTo('Customer')
+    await page.getByText('You are not signed in to Customer.').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('link', { name: 'go back to Testing' }).click()
+    await isIn('Testing')
+    await switchTo('Customer')
+    await signIn(page, adminToken)
+    await isIn('Customer')
+    await page.getByRole('link', { name: 'API tokens', exact: true }).click()
+    await page.getByRole('heading', { name: 'API tokens' }).waitFor()
+    await switchTo('Testing')
+    await isIn('Testing')
+    await page.getByRole('heading', { name: 'API tokens' }).waitFor()
+    await page.reload()
+    await isIn('Testing')
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    assert.deepEqual(await page.context().cookies(), [])
+    await page.goto(link)
+    await page.getByText('This sign-in link was already used or has expired.').waitFor()
   })
 
   it('signs out, also after a reload', async (t) => {

@@ -30,7 +30,7 @@ export async function startUserGroupService({ dataFolder, port, schema, dataSour
   }
   const program = startProgram(ugs, ['serve'], settings)
   try {
-    const [, origin = ''] = await program.waitForOutput(/listens on (http:\S+)/)
+    const [, origin = ''] = await program.waitForOutput(/listens on (http:[^"\s]+)/)
     const run = (/** @type {string[]} */ ...args) => runProgram(ugs, [...args, ...environment], settings)
     const register = async () => {
       const { id } = /** @type {{ id: number }} */ (

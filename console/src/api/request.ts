@@ -35,7 +35,7 @@ export function adminPath(path: string, query: Query = {}): string {
   return `/admin/v1${path}${text && `?${text}`}`
 }
 
-/** Header that a change needs besides the cookie. */
+/** Header that selects the session among those of the browser, and that a change needs besides the cookie. */
 export function csrfHeaders(): Record<string, string> {
   const token = currentSession()?.csrf_token
   return token === undefined ? {} : { 'X-CSRF-Token': token }
@@ -50,11 +50,12 @@ export async function requestAdmin<T>(
   path: string,
   { query, body, ifMatch, signal }: RequestOptions = {},
 ): Promise<AdminResponse<T>> {
+  const session = currentSession()
   try {
     const result = await sendRequest<T>(adminPath(path, query), {
       method,
       headers: {
-        ...(method !== 'GET' && csrfHeaders()),
+        ...csrfHeaders(),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
       },
@@ -64,7 +65,8 @@ export async function requestAdmin<T>(
     noteActivity()
     return result
   } catch (error) {
-    if (error instanceof ApiError) noteError(error)
+    // The request may belong to the environment from which somebody has switched away.
+    if (error instanceof ApiError && session === currentSession()) noteError(error)
     throw error
   }
 }

@@ -1,12 +1,12 @@
-import { AppShell, Box, Burger, Button, Group, Kbd, NavLink, Text } from '@mantine/core'
+import { ActionIcon, AppShell, Box, Burger, Button, Group, Kbd, NavLink, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
-import { IconLogout, IconSearch } from '../components/icons.tsx'
+import { IconArrowsExchange, IconLogout, IconSearch } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { signOut } from '../session/requests.ts'
-import { useSession } from '../session/store.ts'
+import { linkToEnvironment, otherEnvironment, useSession } from '../session/store.ts'
 import classes from './app-layout.module.css'
 import { CommandMenu } from './command-menu.tsx'
 import { EnvironmentBadge } from './environment-badge.tsx'
@@ -78,6 +78,7 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
           {workspace.name}
         </Text>
         <EnvironmentBadge environment={api_environment_tag} />
+        <EnvironmentSwitch />
       </Group>
       <div className={classes.colours}>
         <ThemeSwitch />
@@ -86,6 +87,27 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
         <SignOutButton />
       </div>
     </div>
+  )
+}
+
+/** Switches this tab to the other environment. An edit or import in progress asks first, because another page is loaded. */
+function EnvironmentSwitch() {
+  const other = otherEnvironment(useSession().api_environment_tag)
+  const { pathname, searchStr } = useLocation()
+  // Only lists exist in each environment.
+  const isList = navigation.some(({ to }) => to === pathname) && pathname !== '/import'
+  const page = isList ? pathname + searchStr : '/user-groups'
+  return (
+    <ActionIcon
+      component="a"
+      href={linkToEnvironment(`/console${page}`, other)}
+      variant="default"
+      size="lg"
+      aria-label={`Switch to ${other}`}
+      title={`Switch to ${other}`}
+    >
+      <IconArrowsExchange size={16} aria-hidden />
+    </ActionIcon>
   )
 }
 

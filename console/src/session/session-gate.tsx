@@ -21,7 +21,8 @@ export function SessionGate() {
   useEffect(() => void queryClient.query(appQuery).catch(() => undefined), [])
   if (state.kind === 'unknown') return <Resuming />
   if (state.kind === 'signed_out') return <SignInPage ending={state.ending} />
-  return <SignedIn session={state.session} />
+  // Another session is another page: nothing of one environment may stay in the other.
+  return <SignedIn key={state.session.csrf_token} session={state.session} />
 }
 
 function SignedIn({ session }: { readonly session: Session }) {

@@ -1,4 +1,16 @@
-import { Alert, Button, Center, Code, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Center,
+  Code,
+  Group,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { IconInfoCircle } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
@@ -8,13 +20,16 @@ import { ErrorAlert } from '../components/states.tsx'
 import { ThemeSwitch } from '../layout/theme-switch.tsx'
 import { Wordmark } from '../layout/wordmark.tsx'
 import { signIn } from './requests.ts'
-import type { Ending } from './store.ts'
+import { chosenEnvironment, linkToEnvironment, otherEnvironment, type Ending } from './store.ts'
 
-const command = 'npx ugs api-token create --environment Customer --name support --scopes admin'
+const openCommand = 'npx ugs open'
+const createCommand = 'npx ugs api-token create --environment Customer --name support --scopes admin'
 
-const endings: Record<Ending, string> = {
+const endings: Record<Exclude<Ending, 'elsewhere'>, string> = {
   expired: 'Your session is over. Sign in again to continue.',
   signed_out: 'You are signed out.',
+  unusable_link:
+    'This sign-in link was already used or has expired. Create a new one with the command below, or sign in with an API token.',
 }
 
 export function SignInPage({ ending }: { readonly ending: Ending | undefined }) {
@@ -31,7 +46,7 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
             <Title order={1}>Sign in</Title>
             {ending !== undefined && (
               <Alert icon={<IconInfoCircle aria-hidden />} role="status">
-                {endings[ending]}
+                {ending === 'elsewhere' ? <Elsewhere /> : endings[ending]}
               </Alert>
             )}
             <SignInForm />
@@ -40,6 +55,18 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
         <CommandHelp />
       </Stack>
     </Center>
+  )
+}
+
+function Elsewhere() {
+  const environment = chosenEnvironment() ?? 'Customer'
+  const other = otherEnvironment(environment)
+  return (
+    <>
+      You are not signed in to {environment}. Sign in with an API token of {environment}, or{' '}
+      <Anchor href={linkToEnvironment('/console/user-groups', other)}>go back to {other}</Anchor>. You stay
+      signed in there.
+    </>
   )
 }
 
@@ -77,24 +104,34 @@ function SignInForm() {
   )
 }
 
-/** Explains how to create an API token. */
+/** Explains how to sign in without an API token, and how to create one. */
 function CommandHelp() {
   return (
-    <Stack gap={4}>
+    <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        No API token yet? On the machine of the service, run this command in the folder of the service, or
-        with its <Code>UGS_DATA_DIR</Code> or <Code>DATABASE_URL</Code>:
+        No API token? On the machine of the service, this command opens the console, signed in to Testing:
       </Text>
-      <Group gap="xs" wrap="nowrap" align="flex-start">
-        <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
-          {command}
-        </Code>
-        <CopyButton value={command} label="Copy the command" />
-      </Group>
+      <Command command={openCommand} />
       <Text size="sm" c="dimmed">
-        The token is for the environment Customer; for tests, use Testing instead. <Code>ugs serve</Code>{' '}
-        prints the store that it uses when it starts.
+        To create an API token of your own:
+      </Text>
+      <Command command={createCommand} />
+      <Text size="sm" c="dimmed">
+        The environment is <Code>Customer</Code> or <Code>Testing</Code>. The commands need the same store as
+        the service, which <Code>ugs serve</Code> prints when it starts: run them in its folder, or with its{' '}
+        <Code>UGS_DATA_DIR</Code> or <Code>DATABASE_URL</Code>.
       </Text>
     </Stack>
+  )
+}
+
+function Command({ command }: { readonly command: string }) {
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start">
+      <Code block flex={1} fz="xs" style={{ whiteSpace: 'pre-wrap' }}>
+        {command}
+      </Code>
+      <CopyButton value={command} label={`Copy ${command}`} />
+    </Group>
   )
 }

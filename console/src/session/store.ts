@@ -11,31 +11,88 @@ export interface Session {
   readonly csrf_token: string
 }
 
-/** Reason why the session ended. */
-export type Ending = 'expired' | 'signed_out'
+/** Reason why there is no session. `elsewhere`: the browser is signed in only to the other environment. */
+export type Ending = 'expired' | 'signed_out' | 'unusable_link' | 'elsewhere'
 
 export type SessionState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'signed_in'; readonly session: Session }
   | { readonly kind: 'signed_out'; readonly ending?: Ending }
 
-// Scripts cannot see the cookie. Without this hint, there never was one, and no request is needed.
+// Scripts cannot see the cookies. Without this hint, there never was one, and no request is needed. Its value is the last environment, in
+// which a new tab starts. A tab stays in its own environment, which `sessionStorage` has.
 const hint = 'console-session'
 
-let state: SessionState = { kind: localStorage.getItem(hint) === null ? 'signed_out' : 'unknown' }
+let linkSecret: string | undefined
+takeFragment()
+let state: SessionState = {
+  kind: localStorage.getItem(hint) === null && linkSecret === undefined ? 'signed_out' : 'unknown',
+}
 let lastActivity = 0
 const listeners = new Set<() => void>()
 
+// A link to the page that is open changes only the fragment, and the page does not load again.
+addEventListener('hashchange', () => {
+  if (takeFragment()) become({ kind: 'unknown' })
+})
+
+/** Reads a sign-in link or a link to an environment, and removes its fragment from the address. */
+function takeFragment(): boolean {
+  const [, name, value] = /^#(sign-in|environment)=([\w-]+)$/.exec(location.hash) ?? []
+  if (value === undefined) return false
+  history.replaceState(history.state, '', location.pathname + location.search)
+  if (name === 'sign-in') linkSecret = value
+  else sessionStorage.setItem(hint, value)
+  return true
+}
+
+/** Returns the secret of the sign-in link that opened this page, until `forgetLink`. */
+export function linkToUse(): string | undefined {
+  return linkSecret
+}
+
+export function forgetLink(): void {
+  linkSecret = undefined
+}
+
+/** Returns a link that switches this tab to another environment. */
+export function linkToEnvironment(path: string, environment: EnvironmentTag): string {
+  return `${path}#environment=${environment}`
+}
+
+export function otherEnvironment(environment: EnvironmentTag): EnvironmentTag {
+  return environment === 'Customer' ? 'Testing' : 'Customer'
+}
+
+/** Returns the environment of this tab. Null for a new tab. */
+export function chosenEnvironment(): EnvironmentTag | null {
+  return sessionStorage.getItem(hint) as EnvironmentTag | null
+}
+
 function become(next: SessionState): void {
   state = next
-  if (next.kind === 'signed_in') localStorage.setItem(hint, 'yes')
-  else localStorage.removeItem(hint)
+  if (next.kind === 'signed_in') {
+    localStorage.setItem(hint, next.session.api_environment_tag)
+    sessionStorage.setItem(hint, next.session.api_environment_tag)
+  } else if (next.kind === 'signed_out' && next.ending !== 'expired' && next.ending !== 'elsewhere') {
+    localStorage.removeItem(hint)
+    sessionStorage.removeItem(hint)
+  }
   for (const listener of listeners) listener()
 }
 
-export function beginSession(session: Session): void {
+/**
+ * Uses the session of an environment among those of the browser. Without an environment, as in a new tab, uses the last one.
+ * Returns false if there is none.
+ */
+export function chooseSession(sessions: readonly Session[], environment: EnvironmentTag | null): boolean {
+  const find = (wanted: string | null) =>
+    sessions.find(({ api_environment_tag }) => api_environment_tag === wanted)
+  const session = environment === null ? (find(localStorage.getItem(hint)) ?? sessions[0]) : find(environment)
+  if (session === undefined) return false
   noteActivity()
   become({ kind: 'signed_in', session })
+  return true
 }
 
 /** Does nothing without a session. */
@@ -43,8 +100,8 @@ export function endSession(ending: Ending): void {
   if (state.kind === 'signed_in') become({ kind: 'signed_out', ending })
 }
 
-export function noSession(): void {
-  become({ kind: 'signed_out' })
+export function noSession(ending?: Ending): void {
+  become({ kind: 'signed_out', ...(ending !== undefined && { ending }) })
 }
 
 export function currentSession(): Session | undefined {

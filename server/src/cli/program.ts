@@ -4,6 +4,8 @@ import { addApiTokenCommands } from './api-token.ts'
 import { addAuditCommands } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBulkCommands } from './bulk.ts'
+import { addCompletionCommand } from './completion.ts'
+import { addConsoleCommands } from './console-link.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -33,6 +35,7 @@ All commands use the store that DATABASE_URL and UGS_DATA_DIR name, and are safe
 Exit codes: 0 success, 1 failure, 2 wrong usage.`,
     )
   addServeCommand(program)
+  addConsoleCommands(program)
   addMigrateCommand(program)
   addDoctorCommand(program)
   addStoreCommands(program)
@@ -46,5 +49,6 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addDataSourceCommands(program)
   addWebhookCommands(program)
   addAuditCommands(program)
+  addCompletionCommand(program)
   return program
 }

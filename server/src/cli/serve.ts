@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
+import { isatty } from 'node:tty'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config/settings.ts'
 import { findUnknownSettings } from '../config/unknown-settings.ts'
@@ -14,7 +15,7 @@ import {
 import { describeLocation } from '../store/location.ts'
 import { reportError } from './exit-code.ts'
 import { parseCount } from './options.ts'
-import { printable } from './output.ts'
+import { startBanner, startLines } from './start-output.ts'
 
 export function addServeCommand(program: Command): void {
   program
@@ -100,14 +101,13 @@ async function serveAsWorker(config: Config): Promise<void> {
   process.exit()
 }
 
-function printStarted({ storeLocation }: Config, { origin, notes, metricsUrl }: Omit<Service, 'stop'>): void {
-  const lines = [
-    `User Group Service listens on ${origin}`,
-    `The store is ${printable(describeLocation(storeLocation))}`,
-    ...(metricsUrl === undefined ? [] : [`Metrics are at ${metricsUrl}`]),
-    ...(notes === '' ? [] : [notes]),
-  ]
-  console.log(lines.join('\n'))
+function printStarted(config: Config, { origin, firstStart, metricsUrl }: Omit<Service, 'stop'>): void {
+  const started = {
+    ...{ origin, metricsUrl, firstStart },
+    store: describeLocation(config.storeLocation),
+    hasConsole: config.UGS_CONSOLE === 'on',
+  }
+  console.log(isatty(1) ? startBanner(started) : startLines(started, Date.now()))
 }
 
 function parseWorkers(text: string): number {

@@ -2,7 +2,7 @@ import type { Store } from './store.ts'
 
 /** Times up to which rows have expired, in milliseconds since the Unix epoch. */
 export interface Expiry {
-  /** For idempotency keys: the time at which they expire. */
+  /** For idempotency keys and sign-in links: the time at which they expire. */
   readonly now: number
   /** For deleted user groups: the time of deletion. */
   readonly deletedBefore: number
@@ -19,7 +19,7 @@ export async function deleteExpired(
 ): Promise<number> {
   return (
     (await store.userGroups.deleteExpiredIdempotencyKeys(now)) +
-    (await store.sessions.deleteUnused(usedBefore)) +
+    (await store.sessions.deleteExpired(usedBefore, now)) +
     (await store.userGroupHistory.deleteExpired(deletedBefore)) +
     (await store.events.deleteOlderThan(changedBefore)) +
     (await store.webhookDeliveries.deleteOlderThan(changedBefore))

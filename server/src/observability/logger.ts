@@ -1,8 +1,15 @@
 import { once } from 'node:events'
-import { pino, type Logger } from 'pino'
+import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 /** File descriptor of all logs. Standard output is for the person who starts the service. */
 const standardError = 2
+
+/** Writes log lines as text for a person, instead of JSON, if standard error is a terminal. */
+const terminal: DestinationStream | undefined = isatty(standardError)
+  ? { write: (line) => writeToTerminal(readableLine(line)) }
+  : undefined
 
 /** Maximum size of the access log's buffer, in bytes. */
 const bufferBytes = 4 * 1024 * 1024
@@ -11,9 +18,6 @@ const atomicBytes = 4096
 const lossPauseMs = 1000
 
 export function createLogger(level: string): Logger {
-  const destination = pino.destination({ dest: standardError, sync: true })
-  // If the log cannot be written (full disk, closed pipe), its lines are lost and the service continues.
-  destination.on('error', () => undefined)
   return pino(
     {
       level,
@@ -21,8 +25,40 @@ export function createLogger(level: string): Logger {
       // Stacks and drivers' messages may hold secrets.
       serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
     },
-    destination,
+    terminal ?? standardErrorDestination(),
   )
+}
+
+function standardErrorDestination(): DestinationStream {
+  const destination = pino.destination({ dest: standardError, sync: true })
+  // If the log cannot be written (full disk, closed pipe), its lines are lost and the service continues.
+  destination.on('error', () => undefined)
+  return destination
+}
+
+function writeToTerminal(line: string): void {
+  try {
+    writeSync(standardError, line)
+  } catch {
+    // The terminal was closed: its lines are lost and the service continues.
+  }
+}
+
+/** Formats a line of the log for a person: time in UTC, level, message and the other members. */
+export function readableLine(json: string): string {
+  const { level, time, msg, ...others } = JSON.parse(json) as {
+    level: number
+    time: number
+    msg?: string
+  }
+  const members = Object.entries(others).map(([name, value]) => {
+    const text = typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value)
+    return ` ${name}=${text}`
+  })
+  const at = new Date(time).toISOString().slice(11, 19)
+  const line = `${at} ${pino.levels.labels[level] ?? ''} ${msg ?? ''}${members.join('')}`
+  // Control characters could control the terminal.
+  return `${line.replaceAll(/\p{Cc}/gu, '?')}\n`
 }
 
 export interface AccessLogger {
@@ -36,6 +72,9 @@ export interface AccessLogger {
  * lines are lost, and `log` gets a warning.
  */
 export function createAccessLogger(log: Pick<Logger, 'warn'>): AccessLogger {
+  if (terminal !== undefined) {
+    return { logger: pino({ base: null }, terminal), close: () => Promise.resolve() }
+  }
   const destination = pino.destination({
     dest: standardError,
     sync: false,

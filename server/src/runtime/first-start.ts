@@ -1,22 +1,32 @@
+import { isatty } from 'node:tty'
 import type { Config } from '../config/settings.ts'
+import { signInLinkUrl } from '../contract/console.ts'
 import { environments, type Environment } from '../domain/environment.ts'
+import { consoleApiToken, createSignInLink } from '../domain/session/sign-in-link.ts'
 import type { Store } from '../domain/store.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 import { generateApiToken, hashToken } from '../domain/token/token.ts'
 import { operator } from './operator.ts'
 
+/** The result of a first start, for the person who starts the service. It holds secrets and must not be logged. */
+export interface FirstStart {
+  /** The API tokens that this start created. */
+  readonly apiTokens?: Readonly<Record<Environment, string>>
+  /** A one-time link to the console, signed in to `Testing`. Only for a terminal, because other output may be kept. */
+  readonly signInLink?: string
+  /** True if the store has no API token and this start created none. */
+  readonly lacksApiToken: boolean
+}
+
 /**
  * Creates an API token for each environment at the first start with the default store. With `DATABASE_URL`, creates none,
  * because standard output is probably kept in a log.
- * @returns text that `ugs serve` prints after its address, the only place where the tokens are shown
  */
-export async function prepareFirstStart(config: Config, store: Store, origin: string): Promise<string> {
-  if (config.DATABASE_URL !== undefined) {
-    return (await store.apiTokens.list()).length > 0 ? '' : createTokenHint
-  }
-  const tokens = { Customer: generateApiToken('Customer'), Testing: generateApiToken('Testing') }
+export async function prepareFirstStart(config: Config, store: Store, origin: string): Promise<FirstStart> {
+  if (config.DATABASE_URL !== undefined) return { lacksApiToken: (await store.apiTokens.list()).length === 0 }
+  const apiTokens = { Customer: generateApiToken('Customer'), Testing: generateApiToken('Testing') }
   const workspace = (await store.workspaces.list()).find(({ name }) => name === defaultWorkspaceName)
-  if (workspace === undefined) return ''
+  if (workspace === undefined) return { lacksApiToken: false }
   const isFirst = await store.apiTokens.createFirst(
     environments.map((environment) => ({
       workspaceId: workspace.id,
@@ -25,59 +35,15 @@ export async function prepareFirstStart(config: Config, store: Store, origin: st
       scopes: ['write'],
       createdAt: Date.now(),
       expiresAt: null,
-      tokenHash: hashToken(tokens[environment]),
+      tokenHash: hashToken(apiTokens[environment]),
       ...operator(),
     })),
   )
-  return isFirst ? welcome(config, origin, tokens) : ''
-}
-
-const createTokenHint = `
-There is no API token yet. Create one with
-
-  npx ugs api-token create --environment Customer --name NAME
-`
-
-function welcome(config: Config, origin: string, tokens: Record<Environment, string>): string {
-  const curl = (method: string, body: string) =>
-    [
-      `  curl -X ${method} ${origin}/api/user \\`,
-      `    -H 'Authorization: Token ${tokens.Testing}' \\`,
-      `    -H 'Content-Type: application/json' \\`,
-      `    -d ${body}`,
-    ].join('\n')
-  // In registered mode, a mapping would be refused: nothing is registered yet.
-  const mapping = config.UGS_MAPPING === 'free' ? ',"mapping":{"40":"213"}' : ''
-  const create = curl(
-    'GET',
-    `'{"user_group_id":"customer-42","name":"Example customer"${mapping},"properties":{"region":"EU"}}'`,
-  )
-  const currentToken = `$(curl -s -X GET ${origin}/api/user -H 'Authorization: Token ${tokens.Testing}' -H 'Content-Type: application/json' -d '{"user_group_id":"customer-42"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
-  return `
-First start: created the workspace "${defaultWorkspaceName}", the secret key (${config.secretKeyFile}) and an API
-token for each environment. The tokens are shown only once; keep them with your backend's secrets.
-
-  Customer  ${tokens.Customer}
-  Testing   ${tokens.Testing}
-
-Get or create a user group:
-
-${create}
-
-  returns {"success":1,"new_user_group":true,"user_group":{"team_id":1,"token":"ugt_testing_…","name":"Example customer","provided_id":"customer-42","properties":{"region":"EU"}}}
-
-Update it:
-
-${curl('PUT', `'{"user_group_id":"customer-42","properties":{"region":"EU","plan":"gold"}}'`)}
-
-  returns {"success":1,"new_user_group":false,"user_group":{"team_id":1,"token":"ugt_testing_…","name":"Example customer","provided_id":"customer-42","properties":{"region":"EU","plan":"gold"},"api_environment_tag":"Testing"}}
-
-Rotate its token (this command first gets the current token):
-
-${curl('POST', `"{\\"current_token\\":\\"${currentToken}\\"}"`)}
-
-  returns {"success":1,"user_group":{"team_id":1,"token":"ugt_testing_…","name":"Example customer","provided_id":"customer-42","api_environment_tag":"Testing"}}
-
-API documentation: ${origin}/docs
-`
+  if (!isFirst) return { lacksApiToken: false }
+  if (config.UGS_CONSOLE === 'off' || !isatty(1)) return { apiTokens, lacksApiToken: false }
+  const [actor, now] = [operator(), Date.now()]
+  const scope = { workspaceId: workspace.id, environment: 'Testing' as const }
+  const apiToken = await consoleApiToken(store, { ...scope, ...actor, now })
+  const { secret } = await createSignInLink(store, { apiToken, actor, now })
+  return { apiTokens, signInLink: signInLinkUrl(origin, secret), lacksApiToken: false }
 }

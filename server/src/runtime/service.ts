@@ -19,7 +19,7 @@ import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
 import { findConsole } from './console-files.ts'
-import { prepareFirstStart } from './first-start.ts'
+import { prepareFirstStart, type FirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -27,8 +27,7 @@ import { warningsOf } from './warnings.ts'
 export interface Service {
   /** URL of the service, for example `http://127.0.0.1:8080`. */
   readonly origin: string
-  /** Notes for the person who started the service. They may hold API tokens and must not be logged. */
-  readonly notes: string
+  readonly firstStart: FirstStart
   /**
    * Stops the service: `/readyz` fails, after `drainMs` the service stops listening, requests in flight have
    * `UGS_CLOSE_TIMEOUT_MS` to complete, and the store closes.
@@ -123,7 +122,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       requestObserver: metrics?.http ?? null,
     })
     const origin = await listen(app, config)
-    const notes = await prepareFirstStart(config, store, origin)
+    const firstStart = await prepareFirstStart(config, store, origin)
     const stopJobs = startBackgroundJobs({ config, store, keyring, usage, metrics, logger, runsMaintenance })
     const { server } = app
     const stop = async (drainMs: number) => {
@@ -142,7 +141,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       logger.info('stopped')
     }
     const isReady = () => checkReadiness({ store, isDraining }).then(yes, no)
-    return { origin, notes, isReady, stop }
+    return { origin, firstStart, isReady, stop }
   } catch (error) {
     await close()
     throw error

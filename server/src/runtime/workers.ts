@@ -1,11 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { FirstStart } from './first-start.ts'
 
 /** Message of a worker to the supervisor once it listens. */
 export interface Listening {
   readonly origin: string
-  readonly notes: string
+  readonly firstStart: FirstStart
 }
 
 interface Stop {
@@ -161,8 +162,8 @@ export function stopRequestedBySupervisor(): Promise<number> {
 }
 
 /** Called in a worker. Reports to the supervisor that the worker listens. */
-export function reportListening({ origin, notes }: Listening): void {
-  process.send?.({ origin, notes } satisfies Listening)
+export function reportListening({ origin, firstStart }: Listening): void {
+  process.send?.({ origin, firstStart } satisfies Listening)
 }
 
 function listeningOf(worker: Worker): Promise<Listening> {

@@ -11,7 +11,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json/json-text.ts'
 import { rateLimitText } from '../domain/api-token/rate-limit.ts'
 import type { ListAuditEvents } from '../domain/audit/audit-store.ts'
-import type { NewConsoleSession } from '../domain/session/session-store.ts'
+import type { NewConsoleSession, NewSignInLink } from '../domain/session/session-store.ts'
 import type { TenantScope } from '../domain/tenant-scope.ts'
 
 export interface AuditRow {
@@ -97,6 +97,11 @@ function timeText(time: number | null): string | null {
 export function signIn({ apiToken, requestId, now }: NewConsoleSession): Change {
   const { workspaceId, environment } = apiToken
   return { workspaceId, environment, author: `api_token:${apiToken.id}`, requestId, now }
+}
+
+/** Details of the creation of a sign-in link. */
+export function describedLink({ apiToken, expiresAt }: NewSignInLink): object {
+  return { api_token_id: apiToken.id, name: apiToken.name, expires_at: timeText(expiresAt) }
 }
 
 export function pruningDetails(before: number): object {

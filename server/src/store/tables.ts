@@ -255,8 +255,14 @@ export const tables: readonly Table[] = [
   { name: 'secret_key_check', columns: { key_id: 'text', sealed: 'bytea' }, keyLength: 1 },
 ]
 
-/** Tables of a store whose rows belong to its database, so that they are not copied to another. */
-export const uncopiedTables = ['event', 'event_log', 'webhook_leader', 'webhook_delivery'] as const
+/** Tables of a store whose rows belong to its database or soon expire, so that they are not copied to another. */
+export const uncopiedTables = [
+  'event',
+  'event_log',
+  'webhook_leader',
+  'webhook_delivery',
+  'sign_in_link',
+] as const
 
 /** Reads the tables of a store. */
 export interface TableReader {

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
+import { signedIn, useLink } from '../support/console.ts'
 import { sendRequest } from '../support/http.ts'
 import {
   runUgsInNewProcess as runUgs,
   startNewProcess as startService,
   temporaryFolder,
+  ugsFile,
 } from '../support/service.ts'
-import { curl, findTool } from '../support/tool.ts'
+import { curl, findTool, type Tool } from '../support/tool.ts'
 
 const run = promisify(execFile)
 
@@ -20,18 +23,62 @@ function warningsIn(log: string): string[] {
   return [...log.matchAll(/^{"level":40,.*"msg":"(.*)"}$/gm)].map(([, message = '']) => message)
 }
 
+const script: Tool = {
+  name: 'script',
+  hint: 'apt-get install bsdutils',
+  commands: ['script'],
+  probe: ['--version'],
+}
+
+/** Starts the service on a terminal and returns what it shows once it is up. */
+async function startOnTerminal(t: TestContext): Promise<string> {
+  const command = `exec ${process.execPath} ${ugsFile} serve`
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    env: { PATH, HOME, PORT: '0', UGS_DRAIN_MS: '0', UGS_DATA_DIR: join(temporaryFolder(t), 'data') },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(async () => {
+    // Ctrl-C.
+    child.stdin.write('\x03')
+    await once(child, 'exit')
+  })
+  let screen = ''
+  while (!/customer-42.*\n/.test(screen)) {
+    const [text] = (await once(child.stdout, 'data')) as [Buffer]
+    screen += text.toString().replaceAll('\r\n', '\n')
+  }
+  return screen
+}
+
 describe('the first start', () => {
-  it('prints commands that return the printed responses', async (t) => {
-    if (findTool(t, curl) === undefined) return
-    const { stdout } = await startService(t)
-    // Each command, possibly over several lines, is followed by its response.
-    const pasted = [...stdout().matchAll(/^ {2}(curl (?:.*\\\n)*.*)\n\n {2}returns (.*)$/gm)]
-    assert.equal(pasted.length, 3)
-    const withoutToken = (text: string) => text.replace(/(ugt_testing_)\w+/g, '$1…')
-    for (const [, command = '', response = ''] of pasted) {
-      const result = await run('bash', ['-c', command])
-      assert.equal(withoutToken(result.stdout), response)
-    }
+  it('prints a banner to a terminal, with a sign-in link and a command that work', async (t) => {
+    if (findTool(t, curl) === undefined || findTool(t, script) === undefined) return
+    const screen = await startOnTerminal(t)
+    const lines = screen.split('\n')
+    assert.ok(lines.length <= 24, screen)
+    assert.ok(
+      lines.every((line) => line.length <= 100 || line.includes('ugs.db')),
+      screen,
+    )
+    // The log is text too.
+    assert.match(screen, /^\d\d:\d\d:\d\d info the store was opened store=/m)
+    assert.doesNotMatch(screen, /^\{/m)
+    const [link = ''] = /http\S+#sign-in=\S+/.exec(screen) ?? []
+    const { session } = signedIn(await useLink(new URL(link).origin, link))
+    assert.equal(session.api_environment_tag, 'Testing')
+    const [, command = ''] = /^ {2}(curl (?:.*\\\n)*.*)$/m.exec(screen) ?? []
+    const result = await run('bash', ['-c', command])
+    assert.match(result.stdout, /^\{"success":1,"new_user_group":true,.*"provided_id":"customer-42"/)
+  })
+
+  it('prints lines of JSON without a terminal, and no sign-in link', async (t) => {
+    const { stdout, stderr, tokens } = await startService(t)
+    const lines = `${stdout()}${stderr()}`.trim().split('\n')
+    const parsed = lines.map((line) => JSON.parse(line) as { level: number; api_tokens?: object })
+    assert.ok(parsed.every(({ level }) => level === 30))
+    assert.deepEqual(parsed.find(({ api_tokens }) => api_tokens !== undefined)?.api_tokens, tokens)
+    assert.doesNotMatch(stdout(), /sign-in/)
   })
 
   it('prints an API token for each environment only once', async (t) => {
@@ -45,7 +92,6 @@ describe('the first start', () => {
     await first.stop()
     const second = await startService(t, { UGS_DATA_DIR: first.dataFolder })
     assert.doesNotMatch(second.stdout(), /ug[at]_/)
-    assert.doesNotMatch(second.stdout(), /curl/)
     const response = await sendRequest(second.origin, {
       token: tokens.Customer,
       body: { user_group_id: 'a' },
@@ -60,6 +106,7 @@ describe('the first start', () => {
         .replaceAll(origin, 'ORIGIN')
         .replaceAll(dataFolder, 'FOLDER')
         .replace(/(uga_(customer|testing)_)\w+/g, '$1…')
+        .replaceAll(/"time":\d+/g, '')
     }
     assert.equal(await printed('--workers', '2'), await printed())
   })
@@ -71,7 +118,7 @@ describe('the first start', () => {
       UGS_EMPTY: '',
     })
     const file = join(first.dataFolder, 'ugs.db')
-    assert.match(first.stdout(), new RegExp(`^The store is ${file}$`, 'm'))
+    assert.ok(first.stdout().includes(`"store":"${file}"`))
     assert.match(first.stderr(), new RegExp(`"store":"${file}","msg":"the store was opened"`))
     assert.deepEqual(warningsIn(first.stderr()), [
       'UGS_DATA_DIRS is not a setting and has no effect. Did you mean UGS_DATA_DIR?',
@@ -103,7 +150,7 @@ describe('the first start', () => {
     const environment = { DATABASE_URL: `sqlite:${folder}/ugs.db`, UGS_DATA_DIR: folder }
     const first = await startService(t, environment)
     assert.doesNotMatch(first.stdout(), /ug[at]_(customer|testing)/)
-    assert.match(first.stdout(), /npx ugs api-token create --environment Customer --name NAME/)
+    assert.match(first.stdout(), /npx ugs api-token create --environment Testing --name backend/)
     const created = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
     const token = created.stdout.trim()
     const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })

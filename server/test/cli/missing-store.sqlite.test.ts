@@ -13,7 +13,7 @@ const rows = join(folder, 'rows.csv')
 writeFileSync(rows, 'user_group_id\na\n')
 
 /** Commands that create a store, need none, or have their own message for a file that is missing. */
-const others = ['serve', 'migrate', 'doctor', 'store copy', 'backup', 'restore']
+const others = ['serve', 'migrate', 'doctor', 'store copy', 'backup', 'restore', 'completion']
 /** Values of arguments and options for which `1` is not valid, and options that a command needs besides the mandatory ones. */
 const values: Record<string, string> = {
   file: rows,

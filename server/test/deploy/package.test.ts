@@ -58,8 +58,8 @@ describe('the packages, installed in an empty folder', () => {
     service.stderr.on('data', (bytes: Buffer) => (log += String(bytes)))
     for await (const line of createInterface({ input: service.stdout })) {
       printed.push(line)
-      origin ||= /listens on (\S+)/.exec(line)?.[1] ?? ''
-      if (line.startsWith('API documentation')) break
+      origin ||= /"origin":"(http:[^"]+)"/.exec(line)?.[1] ?? ''
+      if (line.includes('api_tokens')) break
     }
     assert.notEqual(origin, '', log)
   })

@@ -8,7 +8,7 @@ import { manage, operationIds, startManaged } from '../support/admin-api.ts'
 import { giveBelongings, nobodys, secretName } from '../support/belongings.ts'
 import { startCollector } from '../support/collector.ts'
 import { createApiToken } from '../support/command.ts'
-import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
+import { secretOf, sessionPath, signed, signIn, signingIn } from '../support/console.ts'
 import { migratedDatabase } from '../support/database.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { kept, rowsOf } from '../support/kept.ts'
@@ -132,7 +132,7 @@ test('successful responses contain only the secret that they are for', async () 
 
 test('the secret of a session is only in its cookie', async () => {
   const signedIn = await signIn(origin, owner.adminToken)
-  const [secret, csrf] = [signedIn.cookie.slice('ugs_session='.length), signedIn.csrfToken]
+  const [secret, csrf] = [secretOf(signedIn), signedIn.csrfToken]
   assertNothingOfSecrets('the response to a sign-in', signedIn.response.text, [...secrets, secret])
   secrets.add(secret)
   const whoIs = await sendRequest(origin, { path: sessionPath, headers: { cookie: signedIn.cookie } })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { readableLine } from '../../src/observability/logger.ts'
 
 test('an access log without a reader drops lines and reports how many', async (t) => {
   const lines = 100_000
@@ -27,4 +28,11 @@ test('an access log without a reader drops lines and reports how many', async (t
   const written = log.match(/^\{.*"msg":"request"\}$/gm)?.length ?? 0
   assert.ok(written > 0)
   assert.equal(written + Number(lost), lines)
+})
+
+test('a line of the log is readable on a terminal, and cannot control it', () => {
+  const line = readableLine(
+    '{"level":40,"time":0,"store":"/data/ugs.db","path":"/a\\u001b[2J\\u009b b","ms":1.5,"msg":"slow"}',
+  )
+  assert.equal(line, '00:00:00 warn slow store=/data/ugs.db path="/a\\u001b[2J? b" ms=1.5\n')
 })

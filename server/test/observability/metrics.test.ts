@@ -291,7 +291,7 @@ test('the metrics server serves only GET and HEAD of /metrics, and the API no me
 
 test('without UGS_METRICS_PORT there is no metrics server', async (t) => {
   const service = await startService(t)
-  assert.doesNotMatch(service.stdout(), /Metrics/)
+  assert.doesNotMatch(service.stdout(), /metrics/)
 })
 
 test('a drain is visible until its end', async (t) => {

@@ -36,15 +36,28 @@ export async function signIn(
   apiToken: string,
   headers?: Record<string, string>,
 ): Promise<SignedIn> {
-  const response = await signingIn(origin, { api_token: apiToken }, headers)
+  return signedIn(await signingIn(origin, { api_token: apiToken }, headers))
+}
+
+/** Uses a sign-in link. */
+export function useLink(origin: string, link: string): Promise<HttpResponse> {
+  const secret = new URL(link).hash.replace('#sign-in=', '')
+  return sendRequest(origin, { method: 'POST', path: `${sessionPath}/link`, body: { secret } })
+}
+
+/** Returns the session that a successful sign-in started. */
+export function signedIn(response: HttpResponse): SignedIn {
   assert.equal(response.status, 200, response.text)
   const { session } = response.body as { session: SessionView }
   // Node.js returns this header as a list.
   const [setCookie = ''] = [response.headers['set-cookie']].flat()
-  const cookie = /^ugs_session=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
+  const cookie = /^ugs_session_(customer|testing)=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
   assert.ok(cookie !== undefined, setCookie)
   return { response, cookie, csrfToken: session.csrf_token, session }
 }
+
+/** Returns the secret of a session. */
+export const secretOf = ({ cookie }: Pick<SignedIn, 'cookie'>) => cookie.split('=')[1] as string
 
 /** Headers of a request that changes something. */
 export const signed = ({ cookie, csrfToken }: Pick<SignedIn, 'cookie' | 'csrfToken'>) => ({

@@ -15,7 +15,7 @@ export interface Family {
 
 /** Returns the URL of the metrics that a service with `UGS_METRICS_PORT` prints. */
 export function metricsUrlOf({ stdout }: Pick<RunningService, 'stdout'>): URL {
-  return new URL(/^Metrics are at (\S+)$/m.exec(stdout())?.[1] ?? '')
+  return new URL(/"metrics":"([^"]+)"/.exec(stdout())?.[1] ?? '')
 }
 
 export class Scrape {

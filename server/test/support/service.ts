@@ -224,7 +224,7 @@ async function listening({ stdout, stderr, ended }: ServingProcess): Promise<str
   let code: number | null | undefined
   void ended.then((ended) => (code = ended))
   for (;;) {
-    const origin = /listens on (http:\S+)\n/.exec(stdout())?.[1]
+    const origin = /"origin":"(http:[^"]+)".*\n/.exec(stdout())?.[1]
     if (origin !== undefined) return origin
     if (code !== undefined) throw new Error(`the service ended with ${code}: ${stderr()}`)
     await sleep(pollMs)

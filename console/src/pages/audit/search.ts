@@ -60,5 +60,6 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'webhook_endpoint.disabled': 'Webhook endpoint disabled',
   'webhook_endpoint.deleted': 'Webhook endpoint deleted',
   'console_session.created': 'Signed in to the console',
+  'sign_in_link.created': 'Sign-in link created',
   'audit_log.pruned': 'Old events removed',
 }

@@ -38,6 +38,7 @@ export const auditActions = [
   'webhook_endpoint.disabled',
   'webhook_endpoint.deleted',
   'console_session.created',
+  'sign_in_link.created',
   'audit_log.pruned',
 ] as const
 

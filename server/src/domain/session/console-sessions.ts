@@ -4,6 +4,7 @@ import type { Clock } from '../util/clock.ts'
 import { Fault } from '../fault.ts'
 import { randomBytes } from '../util/random.ts'
 import type { Store } from '../store.ts'
+import { canManage } from './sign-in-link.ts'
 import { hashToken, isWellFormedApiToken } from '../token/token.ts'
 import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
 
@@ -49,12 +50,35 @@ export class ConsoleSessions {
     const apiToken = isWellFormedApiToken(token) ? await this.#store.apiTokens.find(hashToken(token)) : null
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now))
-      throw new Fault('unauthenticated', 'api_token: must be a valid API token')
+      throw new Fault('unauthenticated', unknownTokenMessage(token))
     this.#lastUsedTracker.note(apiToken)
     if (!apiToken.scopes.includes('admin'))
-      throw new Fault('forbidden', 'This API token lacks the scope "admin"')
+      throw new Fault(
+        'forbidden',
+        'This API token lacks the scope "admin". Sign in with one that has it, or create one with `npx ugs api-token create --scopes admin`.',
+      )
     const secret = randomBytes(secretBytes).toString('base64url')
     await this.#store.sessions.create({ hash: hashToken(secret), apiToken, requestId, now })
+    return { secret, ...openSession(apiToken, secret, now) }
+  }
+
+  /** @throws Fault `unauthenticated`, `unavailable` */
+  async signInByLink(
+    linkSecret: string,
+    requestId: string,
+  ): Promise<OpenSession & { readonly secret: string }> {
+    const linkHash = hashToken(linkSecret)
+    const link = await this.#store.sessions.findLink(linkHash)
+    const now = this.#clock.now()
+    if (link === null || now >= link.expiresAt || !canManage(link.apiToken, now)) throw unusableLink()
+    const { apiToken } = link
+    const secret = randomBytes(secretBytes).toString('base64url')
+    const isFirst = await this.#store.sessions.create({
+      ...{ hash: hashToken(secret), apiToken, requestId, now },
+      linkHash,
+    })
+    if (!isFirst) throw unusableLink()
+    this.#lastUsedTracker.note(apiToken)
     return { secret, ...openSession(apiToken, secret, now) }
   }
 
@@ -77,11 +101,28 @@ export class ConsoleSessions {
   }
 }
 
+function unknownTokenMessage(token: string): string {
+  if (token.startsWith('ugt_'))
+    return 'This is a user group token, which only shows a dashboard. Sign in with an API token, which starts with "uga_".'
+  return 'There is no such API token here, or it has expired or was revoked. Check that you copied all of it and that it is of this service, or create one with `npx ugs api-token create`.'
+}
+
+function unusableLink(): Fault {
+  return new Fault(
+    'unauthenticated',
+    'This sign-in link was already used, has expired or does not exist. Create a new one with `npx ugs open`, or sign in with an API token.',
+  )
+}
+
+/** Returns the CSRF token of the session with this secret. It identifies the session but does not reveal the secret. */
+export function csrfTokenOf(secret: string): string {
+  return hash('sha256', `csrf_token/${secret}`, 'base64url')
+}
+
 function openSession(apiToken: ApiToken, secret: string, createdAt: number): OpenSession {
-  const csrfToken = hash('sha256', `csrf_token/${secret}`, 'base64url')
   return {
     apiToken,
-    csrfToken,
+    csrfToken: csrfTokenOf(secret),
     expiresAt: Math.min(createdAt + sessionMaxMs, apiToken.expiresAt ?? Infinity),
   }
 }

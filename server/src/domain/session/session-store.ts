@@ -1,8 +1,13 @@
 import type { ApiToken } from '../api-token/api-token.ts'
+import type { Actor } from '../audit/audit-event.ts'
 
-/** Console sessions, found by the SHA-256 of their secret. */
+/** Console sessions and links that create one, found by the SHA-256 of their secret. */
 export interface SessionStore {
-  create(session: NewConsoleSession): Promise<void>
+  /**
+   * Creates a session and returns true. With `linkHash`, deletes that sign-in link in the same transaction, and creates nothing and
+   * returns false if it is gone: of simultaneous uses of a link exactly one succeeds.
+   */
+  create(session: NewConsoleSession): Promise<boolean>
 
   /** Returns the session, even if it has expired. */
   find(hash: Uint8Array): Promise<ConsoleSession | null>
@@ -12,8 +17,13 @@ export interface SessionStore {
 
   delete(hash: Uint8Array): Promise<void>
 
-  /** Deletes the sessions last used at `usedBefore` or earlier and returns how many. */
-  deleteUnused(usedBefore: number): Promise<number>
+  createLink(link: NewSignInLink): Promise<void>
+
+  /** Returns the sign-in link, even if it has expired. */
+  findLink(hash: Uint8Array): Promise<SignInLink | null>
+
+  /** Deletes the sessions last used at `usedBefore` or earlier and the links that expired by `now`. Returns how many. */
+  deleteExpired(usedBefore: number, now: number): Promise<number>
 }
 
 export interface ConsoleSession {
@@ -27,5 +37,20 @@ export interface NewConsoleSession {
   readonly hash: Uint8Array
   readonly apiToken: Pick<ApiToken, 'id' | 'workspaceId' | 'environment'>
   readonly requestId: string
+  readonly now: number
+  /** The sign-in link that this session uses up. */
+  readonly linkHash?: Uint8Array
+}
+
+export interface SignInLink {
+  readonly apiToken: ApiToken
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number
+}
+
+export interface NewSignInLink extends Actor {
+  readonly hash: Uint8Array
+  readonly apiToken: Pick<ApiToken, 'id' | 'name' | 'workspaceId' | 'environment'>
+  readonly expiresAt: number
   readonly now: number
 }

@@ -2,18 +2,24 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { successful } from '../../contract/json/json-builder.ts'
-import { sessionResponse, SignInBody } from '../../contract/console.ts'
+import type { FastifyInstance } from 'fastify'
+import { array, successful } from '../../contract/json/json-builder.ts'
+import { sessionJson, SignInBody, UseLinkBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
-import { compileValidator } from '../../contract/validator.ts'
+import { compileValidator, type Validator } from '../../contract/validator.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
 import type { ConsoleSessions, OpenSession } from '../../domain/session/console-sessions.ts'
 import { Fault } from '../../domain/fault.ts'
 import { sendJson } from '../response.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { contextOf } from '../request-context.ts'
-import { clearSessionCookie, findSession, setSessionCookie, sessionSecretOf } from './console-session.ts'
+import {
+  clearSessionCookies,
+  findAll,
+  findSession,
+  setSessionCookie,
+  sessionSecretsOf,
+} from './console-session.ts'
 
 export interface ConsoleRoutesDependencies {
   readonly sessions: ConsoleSessions
@@ -27,7 +33,8 @@ const maxSignInBytes = 16 * 1024
 /** Placeholder in the page for the nonce of each response. */
 const noncePlaceholder = 'CSP_NONCE'
 
-const validateSignIn: (value: unknown) => asserts value is SignInBody = compileValidator(SignInBody)
+const validateSignIn: Validator<SignInBody> = compileValidator(SignInBody)
+const validateUseLink: Validator<UseLinkBody> = compileValidator(UseLinkBody)
 
 /** Adds the web console: its session, its files and its pages. */
 export async function addConsoleRoutes(
@@ -50,54 +57,71 @@ export function redirectBrowsers(app: FastifyInstance): void {
   })
 }
 
-function addSessionRoutes(app: FastifyInstance, { sessions, apiTokens }: ConsoleRoutesDependencies): void {
-  const respond = async (session: OpenSession) => {
-    const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
-    if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
-    return sessionResponse(session, workspace)
-  }
+function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDependencies): void {
+  const { sessions, apiTokens } = dependencies
+  addSignIn(app, dependencies, '/console/session', (body, requestId) => {
+    validateSignIn(body)
+    return sessions.signIn(body.api_token, requestId)
+  })
+  addSignIn(app, dependencies, '/console/session/link', (body, requestId) => {
+    validateUseLink(body)
+    return sessions.signInByLink(body.secret, requestId)
+  })
+  app.get('/console/session', {
+    config: { challenge: 'Token' },
+    handler: async (request, reply) => {
+      const json = await contextOf(request.raw).permit.during(async () => {
+        const all = await findAll(sessionSecretsOf(request), sessions)
+        if (all.length === 0) throw new Fault('unauthenticated', 'Nobody is signed in')
+        const described = await Promise.all(all.map((session) => describe(session, apiTokens)))
+        return successful({ sessions: array(described, (json) => json) })
+      })
+      return sendJson(reply, 200, json)
+    },
+  })
+  // Signs out of both environments: nobody expects to stay signed in to one.
+  app.delete('/console/session', {
+    config: { challenge: 'Token' },
+    handler: async (request, reply) => {
+      await contextOf(request.raw).permit.during(async () => {
+        if ((await findSession(request, sessions)) === null)
+          throw new Fault('unauthenticated', 'Nobody is signed in')
+        for (const secret of sessionSecretsOf(request)) await sessions.signOut(secret)
+      })
+      clearSessionCookies(request, reply)
+      return sendJson(reply, 200, successful({}))
+    },
+  })
+}
 
-  const signedIn = async (request: FastifyRequest) => {
-    const session = await findSession(request, sessions)
-    if (session === null) throw new Fault('unauthenticated', 'Nobody is signed in')
-    return session
-  }
-
-  app.post('/console/session', {
+/** Adds a route that starts a session for its JSON body. */
+function addSignIn(
+  app: FastifyInstance,
+  { apiTokens }: ConsoleRoutesDependencies,
+  path: string,
+  signIn: (body: unknown, requestId: string) => ReturnType<ConsoleSessions['signIn']>,
+): void {
+  app.post(path, {
     config: { challenge: 'Token' },
     onRequest: (request, _reply, done) => {
       checkBodyHeaders(request.raw, 'application/json', maxSignInBytes)
       done()
     },
     handler: async (request, reply) => {
-      const { secret, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
-        const { value } = readStrictJson(body)
-        validateSignIn(value)
-        const session = await sessions.signIn(value.api_token, request.id)
-        return { secret: session.secret, json: await respond(session) }
+      const { session, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
+        const session = await signIn(readStrictJson(body).value, request.id)
+        return { session, json: successful({ session: await describe(session, apiTokens) }) }
       })
-      setSessionCookie(request, reply, secret)
+      setSessionCookie(request, reply, session)
       return sendJson(reply, 200, json)
     },
   })
-  app.get('/console/session', {
-    config: { challenge: 'Token' },
-    handler: async (request, reply) => {
-      const json = await contextOf(request.raw).permit.during(async () => respond(await signedIn(request)))
-      return sendJson(reply, 200, json)
-    },
-  })
-  app.delete('/console/session', {
-    config: { challenge: 'Token' },
-    handler: async (request, reply) => {
-      await contextOf(request.raw).permit.during(async () => {
-        await signedIn(request)
-        await sessions.signOut(sessionSecretOf(request) as string)
-      })
-      clearSessionCookie(request, reply)
-      return sendJson(reply, 200, successful({}))
-    },
-  })
+}
+
+async function describe(session: OpenSession, apiTokens: ApiTokenManagement): Promise<string> {
+  const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
+  if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
+  return sessionJson(session, workspace)
 }
 
 async function addPages(app: FastifyInstance, folder: string): Promise<void> {

@@ -37,6 +37,7 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   registry_pkey: ['registry', '(workspace_id, environment)'],
   console_session_pkey: ['console_session', '(session_hash)'],
   console_session_by_use: ['console_session', '(last_used_at)'],
+  sign_in_link_pkey: ['sign_in_link', '(link_hash)'],
   secret_key_check_pkey: ['secret_key_check', '(key_id)'],
   retired_secret_key_pkey: ['retired_secret_key', '(key_id)'],
   event_pkey: ['event', '(timeline, transaction_id, number)'],

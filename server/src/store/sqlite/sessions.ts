@@ -1,6 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { ConsoleSession, NewConsoleSession } from '../../domain/session/session-store.ts'
-import { signIn } from '../audit-row.ts'
+import type {
+  ConsoleSession,
+  NewConsoleSession,
+  NewSignInLink,
+  SignInLink,
+} from '../../domain/session/session-store.ts'
+import { auditedChangeOf, describedLink, signIn } from '../audit-row.ts'
 import { apiTokenOf, type ApiTokenRow } from '../api-token-row.ts'
 import type { AuditLog } from './audit-log.ts'
 
@@ -13,6 +18,10 @@ export class Sessions {
   readonly #touch: Statement<[number, Uint8Array]>
   readonly #delete: Statement<[Uint8Array]>
   readonly #deleteUnused: Statement<[number]>
+  readonly #insertLink: Statement<[Uint8Array, number, number]>
+  readonly #selectLink: Statement<[Uint8Array], ApiTokenRow & { link_expires_at: number }>
+  readonly #deleteLink: Statement<[Uint8Array]>
+  readonly #deleteExpiredLinks: Statement<[number]>
 
   constructor(database: Database, audit: AuditLog) {
     this.#audit = audit
@@ -27,12 +36,23 @@ export class Sessions {
     this.#touch = database.prepare('UPDATE console_session SET last_used_at = ? WHERE session_hash = ?')
     this.#delete = database.prepare('DELETE FROM console_session WHERE session_hash = ?')
     this.#deleteUnused = database.prepare('DELETE FROM console_session WHERE last_used_at <= ?')
+    this.#insertLink = database.prepare(
+      'INSERT INTO sign_in_link (link_hash, api_token_id, expires_at) VALUES (?, ?, ?)',
+    )
+    this.#selectLink = database.prepare(
+      `SELECT api_token.*, sign_in_link.expires_at AS link_expires_at
+       FROM sign_in_link JOIN api_token USING (api_token_id) WHERE link_hash = ?`,
+    )
+    this.#deleteLink = database.prepare('DELETE FROM sign_in_link WHERE link_hash = ?')
+    this.#deleteExpiredLinks = database.prepare('DELETE FROM sign_in_link WHERE expires_at <= ?')
   }
 
-  create(session: NewConsoleSession): void {
-    const { hash, apiToken, now } = session
+  create(session: NewConsoleSession): boolean {
+    const { hash, apiToken, now, linkHash } = session
+    if (linkHash !== undefined && this.#deleteLink.run(linkHash).changes === 0) return false
     this.#insert.run(hash, apiToken.id, now, now)
     this.#audit.append('console_session.created', signIn(session))
+    return true
   }
 
   find(hash: Uint8Array): ConsoleSession | null {
@@ -53,7 +73,18 @@ export class Sessions {
     this.#delete.run(hash)
   }
 
-  deleteUnused(usedBefore: number): number {
-    return this.#deleteUnused.run(usedBefore).changes
+  createLink(link: NewSignInLink): void {
+    this.#insertLink.run(link.hash, link.apiToken.id, link.expiresAt)
+    const change = auditedChangeOf({ ...link, key: link.apiToken })
+    this.#audit.append('sign_in_link.created', change, { details: describedLink(link) })
+  }
+
+  findLink(hash: Uint8Array): SignInLink | null {
+    const row = this.#selectLink.get(hash)
+    return row === undefined ? null : { apiToken: apiTokenOf(row), expiresAt: row.link_expires_at }
+  }
+
+  deleteExpired(usedBefore: number, now: number): number {
+    return this.#deleteUnused.run(usedBefore).changes + this.#deleteExpiredLinks.run(now).changes
   }
 }

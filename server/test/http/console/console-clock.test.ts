@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { signInLinkUrl } from '../../../src/contract/console.ts'
+import type { ApiToken } from '../../../src/domain/api-token/api-token.ts'
+import { createSignInLink } from '../../../src/domain/session/sign-in-link.ts'
 import { hashToken } from '../../../src/domain/token/token.ts'
 import { startApp } from '../../support/app.ts'
-import { callOperation, sessionPath, signed, signIn, type SignedIn } from '../../support/console.ts'
+import {
+  callOperation,
+  secretOf,
+  sessionPath,
+  signed,
+  signedIn,
+  signIn,
+  useLink,
+  type SignedIn,
+} from '../../support/console.ts'
 import { sendRequest } from '../../support/http.ts'
+import { actor } from '../../store/contract/store-fixtures.ts'
 import { assertFault } from '../../support/user-api.ts'
 
 const minute = 60_000
@@ -21,7 +34,7 @@ const isOver = async (session: SignedIn) => {
   assertFault(response, 'unauthenticated')
   return true
 }
-const kept = ({ cookie }: SignedIn) => store.sessions.find(hashToken(cookie.slice('ugs_session='.length)))
+const kept = (session: SignedIn) => store.sessions.find(hashToken(secretOf(session)))
 
 test('an unused session expires after half an hour', async () => {
   const one = await signIn(origin, apiToken)
@@ -103,4 +116,33 @@ test('a session expires together with its API token', async () => {
   assert.equal(await isOver(session), false)
   time.now = expiresAt
   assert.equal(await isOver(session), true)
+})
+
+/** Creates a sign-in link for a new API token and returns both. */
+async function createLink() {
+  const apiToken = (await store.apiTokens.find(hashToken(await createApiToken()))) as ApiToken
+  const { secret } = await createSignInLink(store, { apiToken, actor, now: time.now })
+  return { apiToken, link: signInLinkUrl(origin, secret) }
+}
+
+test('a sign-in link works once, within 15 minutes', async () => {
+  const { apiToken, link } = await createLink()
+  const { link: late } = await createLink()
+  time.now += 15 * minute - 1
+  const session = signedIn(await useLink(origin, link))
+  assert.deepEqual(session.session.api_token, { id: apiToken.id, name: apiToken.name })
+  assert.equal(await isOver(session), false)
+  assertFault(await useLink(origin, link), 'unauthenticated')
+  time.now += 1
+  assertFault(await useLink(origin, late), 'unauthenticated')
+  assertFault(await useLink(origin, signInLinkUrl(origin, 'x'.repeat(43))), 'unauthenticated')
+})
+
+test('a sign-in link and its session end with their API token', async () => {
+  const { apiToken, link } = await createLink()
+  const session = signedIn(await useLink(origin, link))
+  const { secret } = await createSignInLink(store, { apiToken, actor, now: time.now })
+  await store.apiTokens.revoke({ id: apiToken.id, ...actor, now: time.now })
+  assert.equal(await isOver(session), true)
+  assertFault(await useLink(origin, signInLinkUrl(origin, secret)), 'unauthenticated')
 })

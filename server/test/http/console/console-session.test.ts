@@ -16,10 +16,13 @@ import {
 import { createApiToken, runCommand } from '../../support/command.ts'
 import {
   callOperation,
+  secretOf,
+  signedIn,
   sessionPath,
   signed,
   signIn,
   signingIn,
+  useLink,
   type SignedIn,
 } from '../../support/console.ts'
 import { sendRequest, type HttpResponse } from '../../support/http.ts'
@@ -53,6 +56,14 @@ function assertUnauthenticated(response: HttpResponse): void {
   assert.equal(response.headers['set-cookie'], undefined)
 }
 
+const links: string[] = []
+
+async function createLink(): Promise<string> {
+  const [link = ''] = (await runCommand(service, 'console-link', '--url', origin)).split('\n')
+  links.push(link)
+  return link
+}
+
 const issueToken = async (body: object = {}) =>
   assertSucceeded<{ api_token: { id: number }; token: string }>(
     await admin.createApiToken({ body: { name: 'console', scopes: ['admin'], ...body } }),
@@ -79,7 +90,7 @@ describe('signing in', () => {
       `${cookie}; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict`,
     ])
     assert.notEqual(cookie.split('=')[1], csrfToken)
-    assert.ok(!response.text.includes(cookie.slice('ugs_session='.length)))
+    assert.ok(!response.text.includes(secretOf({ cookie })))
   })
 
   for (const [of, isSecure] of [
@@ -100,7 +111,7 @@ describe('signing in', () => {
     assert.notEqual(first.cookie, second.cookie)
     assert.notEqual(first.csrfToken, second.csrfToken)
     for (const { cookie, session } of [first, second])
-      assert.deepEqual((await whoIs({ cookie })).body, { success: 1, session })
+      assert.deepEqual((await whoIs({ cookie })).body, { success: 1, sessions: [session] })
   })
 
   test('ends no later than its API token', async () => {
@@ -172,16 +183,17 @@ describe('signing in', () => {
 describe('a session', () => {
   test('is nobody’s without its cookie', async () => {
     const { cookie } = await enter()
-    const secret = cookie.slice('ugs_session='.length)
+    const secret = secretOf({ cookie })
     for (const headers of [
       {},
       { cookie: 'other=1' },
-      { cookie: 'ugs_session=' },
-      { cookie: `ugs_session=${'x'.repeat(43)}` },
-      { cookie: `ugs_session=${secret}x` },
-      { cookie: `UGS_SESSION=${secret}` },
-      { cookie: `xugs_session=${secret}` },
-      { cookie: `ugs_session="${secret}"` },
+      { cookie: 'ugs_session_customer=' },
+      { cookie: `ugs_session_customer=${'x'.repeat(43)}` },
+      { cookie: `ugs_session_customer=${secret}x` },
+      { cookie: `UGS_SESSION_CUSTOMER=${secret}` },
+      { cookie: `ugs_session=${secret}` },
+      { cookie: `xugs_session_customer=${secret}` },
+      { cookie: `ugs_session_customer="${secret}"` },
       { authorization: `Token ${secret}` },
       { authorization: `Token ${adminToken}` },
     ]) {
@@ -204,7 +216,8 @@ describe('a session', () => {
     const left = await leave(signed(one))
     assert.deepEqual([left.status, left.text], [200, '{"success":1}'])
     assert.deepEqual(left.headers['set-cookie'], [
-      'ugs_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+      'ugs_session_customer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+      'ugs_session_testing=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
     ])
     for (const at of [origin, other.origin]) {
       assertUnauthenticated(await whoIs({ cookie: one.cookie }, at))
@@ -213,6 +226,31 @@ describe('a session', () => {
       assert.equal((await whoIs({ cookie: another.cookie }, at)).status, 200)
     }
     assertUnauthenticated(await leave(signed(one)))
+
+    const link = await createLink()
+    const uses = await Promise.all([origin, other.origin, origin].map((at) => useLink(at, link)))
+    assert.deepEqual(uses.map(({ status }) => status).sort(), [200, 401, 401])
+  })
+
+  test('of each environment has a cookie of its own, and the CSRF token selects one', async () => {
+    const customer = await enter()
+    const testing = await enter(await createApiToken(service, 'Testing', '--scopes', 'admin'))
+    const cookie = `${customer.cookie}; ${testing.cookie}`
+    const { body } = await whoIs({ cookie })
+    assert.deepEqual(body, { success: 1, sessions: [customer.session, testing.session] })
+    for (const session of [customer, testing]) {
+      const read = await callOperation(origin, 'listApiTokens', {
+        headers: { cookie, 'x-csrf-token': session.csrfToken },
+      })
+      const tokens = assertSucceeded<{ api_tokens: { id: number }[] }>(read, 'listApiTokens').api_tokens
+      assert.ok(tokens.some(({ id }) => id === session.session.api_token.id))
+    }
+    const read = await callOperation(origin, 'listApiTokens', { headers: { cookie } })
+    assertRefused(read, 'listApiTokens', 'unauthenticated')
+
+    assertFault(await leave({ cookie }), 'forbidden')
+    assert.equal((await leave({ cookie, 'x-csrf-token': testing.csrfToken })).status, 200)
+    for (const session of [customer, testing]) assertUnauthenticated(await whoIs({ cookie: session.cookie }))
   })
 
   test('ends with its API token', async () => {
@@ -313,7 +351,7 @@ describe('with a session’s cookie', async () => {
             { cookie, 'x-csrf-token': '' },
             { cookie, 'x-csrf-token': another.csrfToken },
             { cookie, 'x-csrf-token': csrfToken.slice(0, -1) },
-            { cookie, 'x-csrf-token': cookie.slice('ugs_session='.length) },
+            { cookie, 'x-csrf-token': secretOf({ cookie }) },
             { cookie, csrf_token: csrfToken },
           ])
             assertRefused(await callOperation(origin, id, { ...inputOf(id), headers }), id, 'forbidden')
@@ -367,15 +405,23 @@ describe('with a session’s cookie', async () => {
   })
 })
 
-test('no secret of a session is kept, but for its SHA-256, or logged', async () => {
+test('no secret of a session or link is kept, but for its SHA-256, or logged', async () => {
+  given.push(signedIn(await useLink(origin, await createLink())))
+  await createLink()
   assert.ok(given.length > 10)
   const all = await kept(service)
   const log = service.stderr() + service.stdout()
   assert.match(log, /"path":"\/console\/session"/)
-  const secrets = given.map(({ cookie }) => cookie.slice('ugs_session='.length))
+  const secrets = given.map(secretOf)
   const rows = Buffer.concat([...all.values()])
   assert.ok(secrets.some((secret) => rows.includes(hash('sha256', secret, 'buffer'))))
-  for (const text of [...secrets, ...given.map(({ csrfToken }) => csrfToken), adminToken]) {
+  const secretsOfLinks = links.map((link) => link.split('=')[1] as string)
+  for (const text of [
+    ...secrets,
+    ...secretsOfLinks,
+    ...given.map(({ csrfToken }) => csrfToken),
+    adminToken,
+  ]) {
     assert.ok(!log.includes(text), 'it is in the log')
     for (const [where, bytes] of all) {
       assert.ok(!bytes.includes(text), `it is in ${where}`)

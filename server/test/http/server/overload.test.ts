@@ -92,7 +92,7 @@ const waiting: Record<string, WaitingRequest> = {
     table: 'console_session',
     scopes: 'write',
     request: () =>
-      requestText({ path: '/console/session', headers: [`Cookie: ugs_session=${'x'.repeat(43)}`] }),
+      requestText({ path: '/console/session', headers: [`Cookie: ugs_session_testing=${'x'.repeat(43)}`] }),
   },
 }
 

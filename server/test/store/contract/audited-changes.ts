@@ -154,6 +154,34 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     }
   },
 
+  'creating a sign-in link': async (store) => {
+    const apiToken = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
+    const hash = randomBytes(32)
+    const expires_at = new Date(now + 1).toISOString()
+    const details = { api_token_id: apiToken.id, name: apiToken.name, expires_at }
+    return {
+      change: () => store.sessions.createLink({ ...by, hash, apiToken, expiresAt: now + 1, now }),
+      events: () => [event('sign_in_link.created', { details })],
+      nothing: {},
+    }
+  },
+
+  'using a sign-in link': async (store) => {
+    const apiToken = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
+    const linkHash = randomBytes(32)
+    await store.sessions.createLink({ ...actor, hash: linkHash, apiToken, expiresAt: now + 1, now: 1000 })
+    const [session, other] = [randomBytes(32), randomBytes(32)]
+    const use = (hash: Uint8Array) =>
+      store.sessions.create({ hash, apiToken, requestId: 'sign-in', now, linkHash })
+    return {
+      change: () => use(session),
+      events: () => [
+        event('console_session.created', { author: `api_token:${apiToken.id}`, requestId: 'sign-in' }),
+      ],
+      nothing: { 'another use': [false, () => use(other)] },
+    }
+  },
+
   'pruning the audit log': async (store) => {
     const one = await store.workspaces.create(newWorkspace(freshKey().providedId))
     const ofOne = { ...tenantScope, workspaceId: one?.workspace.id ?? 0 }

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { ApiToken } from '../../../src/domain/api-token/api-token.ts'
+import type { NewSignInLink } from '../../../src/domain/session/session-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { deleteExpired } from '../../../src/domain/expiry.ts'
 import { newSession, actor } from './store-fixtures.ts'
+
+const newLink = (hash: Uint8Array, apiToken: ApiToken, expiresAt: number): NewSignInLink => ({
+  ...actor,
+  ...{ hash, apiToken, expiresAt, now: 5000 },
+})
 
 /** Tests the console sessions of a store. */
 export function describeConsoleSessions(name: string, openFreshStore: () => Promise<Store>): void {
@@ -70,6 +76,58 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       await store.sessions.delete(deleted)
       assert.equal(await store.sessions.find(deleted), null)
       assert.notEqual(await store.sessions.find(other), null)
+    })
+
+    it('finds a sign-in link by its hash, with its API token', async () => {
+      const signedIn = await apiToken()
+      const hash = randomBytes(32)
+      await store.sessions.createLink(newLink(hash, signedIn, 6000))
+      assert.deepEqual(await store.sessions.findLink(hash), { apiToken: signedIn, expiresAt: 6000 })
+      assert.equal(await store.sessions.findLink(randomBytes(32)), null)
+      assert.equal(await store.sessions.find(hash), null)
+    })
+
+    it('creates exactly one session if a link is used several times at once', async () => {
+      const signedIn = await apiToken()
+      const [linkHash, otherLink] = [randomBytes(32), randomBytes(32)]
+      for (const hash of [linkHash, otherLink]) await store.sessions.createLink(newLink(hash, signedIn, 6000))
+      const hashes = Array.from({ length: 8 }, () => randomBytes(32))
+      const created = await Promise.all(
+        hashes.map((hash) => store.sessions.create({ ...newSession(hash, signedIn.id, 5000), linkHash })),
+      )
+      const found = await Promise.all(hashes.map((hash) => store.sessions.find(hash)))
+      assert.deepEqual(
+        found.map((session) => session !== null),
+        created,
+      )
+      assert.equal(created.filter(Boolean).length, 1)
+      assert.equal(await store.sessions.findLink(linkHash), null)
+      assert.notEqual(await store.sessions.findLink(otherLink), null)
+    })
+
+    it('deletes expired sign-in links', async () => {
+      const fresh = await openFreshStore()
+      try {
+        const links = [randomBytes(32), randomBytes(32)] as const
+        const signedIn = await fresh.apiTokens.create({
+          ...actor,
+          ...{ tokenHash: randomBytes(32), workspaceId: 1, environment: 'Testing', name: 'A token' },
+          ...{ scopes: ['admin'], createdAt: 1000, expiresAt: null },
+        })
+        await fresh.sessions.createLink(newLink(links[0], signedIn, 6000))
+        await fresh.sessions.createLink(newLink(links[1], signedIn, 6001))
+        const deleted = await deleteExpired(fresh, {
+          now: 6000,
+          deletedBefore: 0,
+          usedBefore: 0,
+          changedBefore: 0,
+        })
+        assert.equal(deleted, 1)
+        assert.equal(await fresh.sessions.findLink(links[0]), null)
+        assert.notEqual(await fresh.sessions.findLink(links[1]), null)
+      } finally {
+        await fresh.close()
+      }
     })
 
     it('deletes sessions that were last used at or before the given time, and returns their number', async () => {

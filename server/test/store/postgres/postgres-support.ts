@@ -43,7 +43,7 @@ export const statements = {
   limitApiToken: /^UPDATE api_token SET calls_per_second/,
   revokeApiToken: /^UPDATE api_token SET revoked_at/,
   addSecretKeyCheck: /^INSERT INTO secret_key_check/,
-  createConsoleSession: /^WITH created AS .*INSERT INTO console_session/s,
+  createConsoleSession: /^WITH link AS .*INSERT INTO console_session/s,
   touchConsoleSession: /^UPDATE console_session/,
   deleteConsoleSession: /^DELETE FROM console_session WHERE session_hash/,
   lockMigrations: /^SELECT pg_try_advisory_xact_lock/,

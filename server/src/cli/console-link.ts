@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { readConfig } from '../config/settings.ts'
+import { signInLinkUrl } from '../contract/console.ts'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
+import { environments } from '../domain/environment.ts'
+import { canManage, consoleApiToken, createSignInLink } from '../domain/session/sign-in-link.ts'
+import type { Store } from '../domain/store.ts'
+import { configuredOrigin } from '../runtime/configured-origin.ts'
+import { operator } from '../runtime/operator.ts'
+import { CommandError, UsageError } from './errors.ts'
+import { jsonOption, parseCount, workspaceOption } from './options.ts'
+import { formatTime, printJson, printLine } from './output.ts'
+import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
+
+interface LinkOptions extends TenantScopeOptions {
+  apiToken?: number
+  url?: string
+}
+
+export function addConsoleCommands(program: Command): void {
+  linkCommand(program, 'console-link')
+    .description('Print a link that signs in to the web console once, within 15 minutes.')
+    .addOption(jsonOption())
+    .action(async (options: LinkOptions) => {
+      const { link, expiresAt, apiToken } = await createLink(options, await originOf(options))
+      if (options.json) {
+        const { id, name, environment } = apiToken
+        printJson({ link, expires_at: formatTime(expiresAt), environment, api_token: { id, name } })
+        return
+      }
+      printLine(link)
+      console.error(
+        `Signs in to ${apiToken.environment} once, until ${formatTime(expiresAt)}. ` +
+          `Changes are recorded under API token ${apiToken.id} "${apiToken.name}".`,
+      )
+    })
+
+  linkCommand(program, 'open')
+    .description('Open the web console in the browser of this machine, signed in.')
+    .action(async (options: LinkOptions) => {
+      const origin = await originOf(options)
+      const { link, apiToken } = await createLink(options, origin, () => checkConsole(origin))
+      if (await openBrowser(link)) {
+        console.error(`Opened ${origin}/console in the browser, signed in to ${apiToken.environment}.`)
+        return
+      }
+      console.error('No browser can be opened here. Open this link, which works once within 15 minutes:')
+      printLine(link)
+    })
+}
+
+function linkCommand(program: Command, name: string): Command {
+  return program
+    .command(name)
+    .addOption(
+      new Option('--environment <environment>', 'environment').choices(environments).default('Testing'),
+    )
+    .addOption(workspaceOption())
+    .option(
+      '--api-token <id>',
+      'API token whose permissions and name the session has; replaces --environment and --workspace (default: one for your system user)',
+      parseCount,
+    )
+    .option(
+      '--url <url>',
+      'address of the service in your browser, such as https://ugs.example.com (default: from HOST and PORT)',
+      parseOrigin,
+    )
+}
+
+/** @param check runs before anything is created */
+async function createLink(options: LinkOptions, origin: string, check?: () => Promise<void>) {
+  const [actor, now] = [operator(), Date.now()]
+  return withStore(async (store) => {
+    await check?.()
+    const apiToken =
+      options.apiToken === undefined
+        ? await consoleApiToken(store, { ...(await callerOf(store, options)), now })
+        : await findAdminToken(store, options.apiToken, now)
+    const { secret, expiresAt } = await createSignInLink(store, { apiToken, actor, now })
+    return { link: signInLinkUrl(origin, secret), expiresAt, apiToken }
+  })
+}
+
+async function findAdminToken(store: Store, id: number, now: number): Promise<ApiToken> {
+  const apiToken = (await store.apiTokens.list()).find((candidate) => candidate.id === id)
+  if (apiToken === undefined)
+    throw new CommandError(`there is no API token ${id}; see \`ugs api-token list\``)
+  if (!canManage(apiToken, now))
+    throw new CommandError(
+      `API token ${id} is expired, revoked or lacks the scope admin; choose another with \`ugs api-token list\``,
+    )
+  return apiToken
+}
+
+async function originOf({ url }: LinkOptions): Promise<string> {
+  if (url !== undefined) return url
+  const config = readConfig(process.env)
+  if (config.PORT === 0) throw new UsageError('PORT is 0, so the address is unknown; set --url')
+  return configuredOrigin(config)
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/')
+    throw new InvalidArgumentError('It must be a URL without a path, such as https://ugs.example.com.')
+  return url.origin
+}
+
+/** @throws CommandError if no console is at this address */
+async function checkConsole(origin: string): Promise<void> {
+  const response = await fetch(`${origin}/console`).catch(() => undefined)
+  if (response === undefined)
+    throw new CommandError(
+      `no service responds at ${origin}; start it with \`ugs serve\`, or set --url or HOST and PORT as for the service`,
+    )
+  if (!response.ok)
+    throw new CommandError(
+      `${origin}/console responds with status ${response.status}; is UGS_CONSOLE off, or is --url another program?`,
+    )
+}
+
+const browserWaitMs = 5000
+
+/** Opens the URL in the default browser. Returns false if that is not possible. */
+async function openBrowser(url: string): Promise<boolean> {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env
+  const hasScreen = process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY)
+  if (!hasScreen) return false
+  const [command, ...args] = browserCommands[process.platform] ?? ['xdg-open']
+  const child = spawn(command, [...args, url], {
+    ...{ stdio: 'ignore', detached: true },
+    windowsVerbatimArguments: true,
+  })
+  const exited = once(child, 'exit').then(
+    ([code]) => code === 0,
+    () => false,
+  )
+  // A browser in the foreground does not end.
+  const isOpen = await Promise.race([exited, sleep(browserWaitMs, true, { ref: false })])
+  child.unref()
+  return isOpen
+}
+
+const browserCommands: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  // `start` takes its first quoted argument as a title.
+  win32: ['cmd', '/c', 'start', '""'],
+}

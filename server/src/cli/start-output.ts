@@ -1,0 +1,65 @@
+import type { FirstStart } from '../runtime/first-start.ts'
+import { version } from '../version.ts'
+import { printable } from './output.ts'
+
+/** A service that has started. */
+export interface Started {
+  readonly origin: string
+  readonly store: string
+  readonly metricsUrl?: string | undefined
+  readonly hasConsole: boolean
+  readonly firstStart: FirstStart
+}
+
+const createApiToken = 'npx ugs api-token create --environment Testing --name backend'
+
+/** Returns the text for a person at a terminal. It fits a screen of 24 lines, and lines of 100 characters unless a path is long. */
+export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart }: Started): string {
+  const { apiTokens, signInLink, lacksApiToken } = firstStart
+  const lines = [
+    `User Group Service ${version} listens on ${origin}`,
+    '',
+    `  Store    ${printable(store)}`,
+    ...(metricsUrl === undefined ? [] : [`  Metrics  ${metricsUrl}`]),
+    ...(hasConsole ? [`  Console  ${signInLink ?? `${origin}/console`}`] : []),
+    ...(hasConsole ? [`           ${linkHint(signInLink !== undefined)}`] : []),
+    `  API      ${origin}/docs`,
+  ]
+  if (lacksApiToken) lines.push('', 'There is no API token yet. Create one:', '', `  ${createApiToken}`)
+  if (apiTokens !== undefined) {
+    lines.push(
+      '',
+      'API tokens, shown only once. Keep them with the secrets of your backend:',
+      '',
+      `  Customer  ${apiTokens.Customer}`,
+      `  Testing   ${apiTokens.Testing}`,
+      '',
+      'Create a user group:',
+      '',
+      `  curl -X GET ${origin}/api/user \\`,
+      `    -H 'Authorization: Token ${apiTokens.Testing}' \\`,
+      `    -H 'Content-Type: application/json' \\`,
+      `    -d '{"user_group_id":"customer-42","name":"Example customer"}'`,
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function linkHint(isSignInLink: boolean): string {
+  return isSignInLink
+    ? 'This link signs you in once, within 15 minutes. For another, run `npx ugs open`.'
+    : 'To open it signed in, run `npx ugs open`.'
+}
+
+/** Returns the same for a program: lines of JSON, in the form of the log. They have no sign-in link, because they may be kept. */
+export function startLines({ origin, store, metricsUrl, firstStart }: Started, time: number): string {
+  const { apiTokens, lacksApiToken } = firstStart
+  const line = (members: object, msg: string) => JSON.stringify({ level: 30, time, ...members, msg })
+  return [
+    line({ origin, store, metrics: metricsUrl }, `User Group Service listens on ${origin}`),
+    ...(lacksApiToken ? [line({}, `there is no API token yet; create one: ${createApiToken}`)] : []),
+    ...(apiTokens === undefined
+      ? []
+      : [line({ api_tokens: apiTokens }, 'API tokens were created; they are shown only once')]),
+  ].join('\n')
+}
