@@ -7,6 +7,8 @@ import { Belongings } from '../failover/belongings.ts'
 import type { PostgresServer } from '../failover/postgres-server.ts'
 import { poll } from '../failover/poll.ts'
 import { database, readiness, type Services } from '../failover/services.ts'
+import { count } from '../store/contract/store-fixtures.ts'
+import { creation, openPostgres, rotation } from '../store/postgres/postgres-support.ts'
 import { adminApi, type AdminApi } from '../support/admin-api.ts'
 import { createApiToken } from '../support/command.ts'
 import type { HttpResponse } from '../support/http.ts'
@@ -68,6 +70,18 @@ class RegistryClient {
       else assertFault(response, 'unavailable')
     }
   }
+}
+
+/** Makes commits take effect on a node without a response: the node waits for a standby that does not exist. */
+async function awaitMissingStandby(node: PostgresServer): Promise<void> {
+  await node.query("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
+  await node.kill()
+  await node.start()
+}
+
+async function awaitNoStandby(node: PostgresServer): Promise<void> {
+  await node.query('ALTER SYSTEM RESET synchronous_standby_names')
+  await node.query('SELECT pg_reload_conf()')
 }
 
 const skip = await reasonToSkip()
@@ -165,6 +179,23 @@ describe('Citus: nodes that fail', { skip }, () => {
       await poll('lists', boundMs, async () => (await admin.searchUserGroups()).status === 200 || undefined)
     })
   }
+
+  it('applies a change once if its node commits it, but does not respond in time', async (t) => {
+    const store = await openPostgres(t, cluster.databaseUrl, { statementTimeoutMs: 1000, deadlineMs: 20_000 })
+    const creations = Array.from({ length: 3 }, () => creation())
+    await Promise.all(cluster.workers.map(awaitMissingStandby))
+    try {
+      const outcomes = await Promise.all(creations.map((command) => store.userGroups.getOrCreate(command)))
+      const tokens = outcomes.map((outcome) => {
+        assert.ok(outcome.outcome === 'created', outcome.outcome)
+        return outcome.userGroup.token
+      })
+      const rotations = tokens.map((token) => store.userGroups.rotate(rotation(token)))
+      assert.deepEqual(count(await Promise.all(rotations)), { rotated: 3 })
+    } finally {
+      await Promise.all(cluster.workers.map(awaitNoStandby))
+    }
+  })
 
   it('loses nothing acknowledged when the coordinator is killed under load', async () => {
     const { coordinator } = cluster

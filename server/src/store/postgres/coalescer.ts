@@ -168,7 +168,7 @@ export class Coalescer<Item, Result> {
   }
 
   async #runTogether(batch: readonly Pending<Item, Result>[]): Promise<void> {
-    const { keysOf, run, kind, observer } = this.#options
+    const { keysOf, run, kind, observer, sameKey } = this.#options
     const slots = new Map<string, number>()
     const items: Item[] = []
     const slotOf = batch.map(({ item }) => {
@@ -191,8 +191,10 @@ export class Coalescer<Item, Result> {
     } catch (error) {
       end?.(true)
       // One item failed the statement for all. Run each alone, so that the others succeed.
-      if (batch.length > 1 && error instanceof PostgresFailure && error.isOfStatement)
-        await this.#runApart(batch)
+      // After an ambiguous commit, each operation must find out first whether its item took effect.
+      const mayRunAgain =
+        error instanceof PostgresFailure && error.isOfStatement && (sameKey === 'share' || !error.isAmbiguous)
+      if (batch.length > 1 && mayRunAgain) await this.#runApart(batch)
       else for (const { reject } of batch) reject(error)
     }
   }

@@ -57,7 +57,7 @@ export class Distribution {
     this.#hasCitus = await hasCitus(query)
     const isNowDistributed = this.#hasCitus && (await isDistributed(query))
     // Citus needs the values of the parameters to find the shard.
-    this.#primary.setKeepsPlans(!isNowDistributed)
+    this.#primary.setDistributed(isNowDistributed)
     this.#places = isNowDistributed ? await readPlaces(query) : null
   }
 

@@ -11,15 +11,14 @@ export class PostgresFailure extends Error {
   readonly isTransient: boolean
   /** True if an immediate retry makes sense: the failure took no long wait and needs no repair. */
   readonly isRetryable: boolean
-  /** True if the statement may have taken effect: the connection broke before the response, or Citus lost a node. */
+  /** True if the statement may have taken effect: the connection broke, or Citus lost a node, before the response. */
   readonly isAmbiguous: boolean
   /** True if the content of the statement or a locked row caused the failure, so that another statement may succeed. */
   readonly isOfStatement: boolean
   /** True if the connection is unusable. */
   readonly closesConnection: boolean
 
-  /** @param isConnectionUsable true if the server keeps the session, as a coordinator does when a worker does not respond */
-  constructor(code: string, phase: 'connecting' | 'querying', isConnectionUsable = false) {
+  constructor(code: string, phase: 'connecting' | 'querying', origin: FailureOrigin = {}) {
     super(code)
     // System codes such as EPIPE contain no digit.
     const isState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
@@ -29,11 +28,23 @@ export class PostgresFailure extends Error {
       !isState || transientClasses.has(stateClass) || transientStates.has(code) || phase === 'connecting'
     this.isRetryable = this.isTransient && !needsRepair.has(code)
     const isRefusal = isState && !connectionClasses.has(stateClass) && !endsOfSession.has(code)
-    this.isAmbiguous = phase === 'querying' && (!isRefusal || stateClass === internalError)
+    const isOfCommit =
+      stateClass === internalError || (origin.commitsOnNode === true && code === statementTimedOut)
+    this.isAmbiguous = phase === 'querying' && (!isRefusal || isOfCommit)
     this.isOfStatement = phase === 'querying' && isRefusal && (!this.isTransient || statesOfOneItem.has(code))
     this.closesConnection =
-      (!isRefusal && !isConnectionUsable) || code === readOnly || code === cachedPlanChanged
+      (!isRefusal && origin.isConnectionUsable !== true) || code === readOnly || code === cachedPlanChanged
   }
+}
+
+interface FailureOrigin {
+  /** True if the server keeps the session, as a coordinator does when a worker does not respond. */
+  readonly isConnectionUsable?: boolean
+  /**
+   * True if the statement may commit on a node of a Citus cluster by itself. The coordinator gives up waiting for the node at its
+   * statement timeout, but not while it commits a transaction.
+   */
+  readonly commitsOnNode?: boolean
 }
 
 const lockNotAvailable = '55P03'

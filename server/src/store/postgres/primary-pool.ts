@@ -93,7 +93,7 @@ export class PrimaryPool {
   #prepares = true
   /** False behind a PgBouncer that refuses startup parameters. */
   #setsParameters = true
-  #mayKeepPlans = true
+  #isDistributed = false
   #keepsPlans = false
   #lookForStatisticsAt = 0
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
@@ -132,10 +132,14 @@ export class PrimaryPool {
     values?: readonly unknown[],
     sent?: () => void,
   ): Promise<Row[]> =>
-    this.#use((run) => {
-      sent?.()
-      return run(statement, values)
-    })
+    this.#use(
+      (run) => {
+        sent?.()
+        return run(statement, values)
+      },
+      'usual',
+      this.#isDistributed,
+    )
 
   /**
    * Runs `work` in one transaction, and rolls back if it throws. With `none`, there is no limit for locks and statements.
@@ -177,9 +181,9 @@ export class PrimaryPool {
     }, 'none')
   }
 
-  /** Sets whether connections reuse plans once there are statistics. They do by default. */
-  setKeepsPlans(keepsPlans: boolean): void {
-    this.#mayKeepPlans = keepsPlans
+  /** Sets whether Citus distributes the tables. By default it does not, and connections reuse plans once there are statistics. */
+  setDistributed(isDistributed: boolean): void {
+    this.#isDistributed = isDistributed
   }
 
   /** Waits for queries in flight, then closes all connections. */
@@ -188,7 +192,11 @@ export class PrimaryPool {
     await this.#pool.end()
   }
 
-  async #use<T>(work: (query: Query) => Promise<T>, timeouts: 'usual' | 'none' = 'usual'): Promise<T> {
+  async #use<T>(
+    work: (query: Query) => Promise<T>,
+    timeouts: 'usual' | 'none' = 'usual',
+    commitsOnNode = false,
+  ): Promise<T> {
     const { client, pool } = await this.#connect()
     const timeout = timeouts === 'none' ? maxTimeoutMs : this.#options.statementTimeoutMs + responseMarginMs
     let failure: PostgresFailure | undefined
@@ -196,7 +204,7 @@ export class PrimaryPool {
       try {
         return await step()
       } catch (error) {
-        const failed = failureOf(error, 'querying')
+        const failed = failureOf(error, 'querying', commitsOnNode)
         if (failed.closesConnection) failure = failed
         if (failed.code === '26000' || failed.code === '42P05') this.#prepares = false
         throw failed
@@ -219,7 +227,7 @@ export class PrimaryPool {
    * arrays have fewer than the ten elements that it assumes, which at low load is always.
    */
   async #configurePlanCache(client: pg.PoolClient): Promise<void> {
-    if (!this.#mayKeepPlans) {
+    if (this.#isDistributed) {
       if (this.#keepingPlans.delete(client)) await client.query("SET plan_cache_mode = 'force_custom_plan'")
       return
     }
@@ -355,10 +363,10 @@ async function hasStatistics(client: pg.ClientBase): Promise<boolean> {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-function failureOf(error: unknown, phase: 'connecting' | 'querying'): PostgresFailure {
+function failureOf(error: unknown, phase: 'connecting' | 'querying', commitsOnNode = false): PostgresFailure {
   if (error instanceof PostgresFailure) return error
-  const isOfStatement = error instanceof pg.DatabaseError && error.severity === 'ERROR'
-  return new PostgresFailure(codeOf(error), phase, isOfStatement)
+  const isConnectionUsable = error instanceof pg.DatabaseError && error.severity === 'ERROR'
+  return new PostgresFailure(codeOf(error), phase, { isConnectionUsable, commitsOnNode })
 }
 
 function codeOf(error: unknown): string {

@@ -309,11 +309,14 @@ describe('the coalescer', () => {
     assert.equal((await results).length, 20)
   })
 
-  const ofServer = { 'a deadlock': '40P01', 'a lost connection': 'ECONNRESET' }
-  for (const [title, code] of Object.entries(ofServer)) {
+  const ofServer = {
+    'a deadlock': new PostgresFailure('40P01', 'querying'),
+    'a lost connection': new PostgresFailure('ECONNRESET', 'querying'),
+    'an ambiguous timeout': new PostgresFailure('57014', 'querying', { commitsOnNode: true }),
+  }
+  for (const [title, reason] of Object.entries(ofServer)) {
     it(`fails all items, so that they are retried together, when a statement fails because of ${title}`, async () => {
       const { add, keys, statement } = coalescing({ sameKey: 'wait', maxInFlight: 1 })
-      const reason = new PostgresFailure(code, 'querying')
       const settled = Promise.allSettled(['a', 'b', 'c'].map((key) => add(item(key))))
       await keys()
       statement(0).fail(reason)

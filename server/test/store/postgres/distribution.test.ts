@@ -13,7 +13,7 @@ async function startWithDeadNode() {
   let failures = 0
   const hang = (): Promise<never> =>
     failures++ === 0
-      ? Promise.reject(new PostgresFailure('57014', 'querying', true))
+      ? Promise.reject(new PostgresFailure('57014', 'querying', { isConnectionUsable: true }))
       : new Promise(() => undefined)
   const query = (text: string, values: readonly unknown[] = []): Promise<unknown> => {
     if (text.includes('pg_extension')) return Promise.resolve([{ exists: true }])
@@ -29,7 +29,7 @@ async function startWithDeadNode() {
     const isAlive = Array.isArray(buckets) && buckets.every((bucket: number) => bucket % 2 === 1)
     return isAlive ? Promise.resolve([]) : hang()
   }
-  const primary: unknown = { query, setKeepsPlans: () => undefined }
+  const primary: unknown = { query, setDistributed: () => undefined }
   // A node is down after its first failure.
   const distribution = new Distribution(primary as PrimaryPool, 0)
   await distribution.detect()

@@ -57,6 +57,15 @@ describe('a failure of PostgreSQL', () => {
     })
   }
 
+  it('that is a time-out is ambiguous only if the statement may commit on a node', () => {
+    const isAmbiguous = (code: string, phase: Phase, commitsOnNode: boolean) =>
+      new PostgresFailure(code, phase, { commitsOnNode }).isAmbiguous
+    assert.ok(isAmbiguous('57014', 'querying', true))
+    assert.ok(!isAmbiguous('57014', 'querying', false))
+    assert.ok(!isAmbiguous('57014', 'connecting', true))
+    assert.ok(!isAmbiguous('55P03', 'querying', true))
+  })
+
   for (const code of ['ECONNREFUSED', 'ENOTFOUND', '53300', '57P03', '25006', '28P01']) {
     it(`with ${code} on connecting is transient and not ambiguous`, () => {
       assert.match(traitsOf(code, 'connecting'), /^isTransient( closesConnection)?$/)
