@@ -78,11 +78,11 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
           {workspace.name}
         </Text>
         <EnvironmentBadge environment={api_environment_tag} />
-        <EnvironmentSwitch />
       </Group>
-      <div className={classes.colours}>
+      <Group gap="xs" wrap="nowrap" className={classes.switches}>
+        <EnvironmentSwitch />
         <ThemeSwitch />
-      </div>
+      </Group>
       <div className={classes.signOut}>
         <SignOutButton />
       </div>

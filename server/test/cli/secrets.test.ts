@@ -45,6 +45,9 @@ interface Run {
 
 /** All commands except `serve`, in an order in which they succeed. */
 const commands: Record<string, Run> = {
+  completion: { args: ['bash'] },
+  'console-link': { args: ['--url', service.origin] },
+  open: { args: ['--url', service.origin] },
   migrate: { args: [] },
   doctor: { args: ['--json', '--skip', service.databaseUrl ? 'durability,disk' : 'disk'] },
   'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
