@@ -36,13 +36,20 @@ export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart 
       '',
       'Create a user group:',
       '',
-      `  curl -X GET ${origin}/api/user \\`,
-      `    -H 'Authorization: Token ${apiTokens.Testing}' \\`,
-      `    -H 'Content-Type: application/json' \\`,
-      `    -d '{"user_group_id":"customer-42","name":"Example customer"}'`,
+      ...firstRequest(origin, apiTokens.Testing).map((line, i) => `  ${i === 0 ? '' : '  '}${line}`),
     )
   }
   return `${lines.join('\n')}\n`
+}
+
+/** Returns the lines of a shell command. */
+function firstRequest(origin: string, apiToken: string): string[] {
+  return [
+    `curl -X GET ${origin}/api/user \\`,
+    `-H 'Authorization: Token ${apiToken}' \\`,
+    `-H 'Content-Type: application/json' \\`,
+    `-d '{"user_group_id":"customer-42","name":"Example customer"}'`,
+  ]
 }
 
 function linkHint(isSignInLink: boolean): string {
@@ -60,6 +67,11 @@ export function startLines({ origin, store, metricsUrl, firstStart }: Started, t
     ...(lacksApiToken ? [line({}, `there is no API token yet; create one: ${createApiToken}`)] : []),
     ...(apiTokens === undefined
       ? []
-      : [line({ api_tokens: apiTokens }, 'API tokens were created; they are shown only once')]),
+      : [
+          line(
+            { api_tokens: apiTokens, first_request: firstRequest(origin, apiTokens.Testing).join('\n') },
+            'API tokens were created; they are shown only once',
+          ),
+        ]),
   ].join('\n')
 }

@@ -72,13 +72,19 @@ describe('the first start', () => {
     assert.match(result.stdout, /^\{"success":1,"new_user_group":true,.*"provided_id":"customer-42"/)
   })
 
-  it('prints lines of JSON without a terminal, and no sign-in link', async (t) => {
+  it('prints lines of JSON without a terminal, with a command that works, and no sign-in link', async (t) => {
     const { stdout, stderr, tokens } = await startService(t)
     const lines = `${stdout()}${stderr()}`.trim().split('\n')
-    const parsed = lines.map((line) => JSON.parse(line) as { level: number; api_tokens?: object })
+    const parsed = lines.map(
+      (line) => JSON.parse(line) as { level: number; api_tokens?: object; first_request?: string },
+    )
     assert.ok(parsed.every(({ level }) => level === 30))
-    assert.deepEqual(parsed.find(({ api_tokens }) => api_tokens !== undefined)?.api_tokens, tokens)
+    const first = parsed.find(({ api_tokens }) => api_tokens !== undefined)
+    assert.deepEqual(first?.api_tokens, tokens)
     assert.doesNotMatch(stdout(), /sign-in/)
+    if (findTool(t, curl) === undefined) return
+    const result = await run('bash', ['-c', first?.first_request ?? ''])
+    assert.match(result.stdout, /^\{"success":1,"new_user_group":true/)
   })
 
   it('prints an API token for each environment only once', async (t) => {
