@@ -566,6 +566,37 @@ export interface components {
        */
       suspended_at: string | null
     }
+    NewUserGroup: {
+      /**
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * @example customer-42
+       */
+      user_group_id: string & (unknown & unknown)
+      /**
+       * @description Name of the user group. Unchanged if omitted.
+       * @example Example customer
+       */
+      name: string & (unknown & unknown)
+      /**
+       * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
+       * @example {
+       *       "40": "213"
+       *     }
+       */
+      mapping?: {
+        [key: string]: string
+      } | null
+      /**
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @example {
+       *       "region": "EU",
+       *       "plan": "gold"
+       *     }
+       */
+      properties?: {
+        [key: string]: unknown
+      } | null
+    }
     RotateBody: {
       /**
        * @description Number of seconds for which the old token stays valid for viewing.
@@ -1008,6 +1039,36 @@ export interface components {
            */
           name: string
         }[]
+      }[]
+      /**
+       * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.
+       * @example null
+       */
+      next_cursor: string | null
+    }
+    CandidateListResponse: {
+      /**
+       * @description 1: the request succeeded.
+       * @constant
+       */
+      success: 1
+      user_groups: {
+        /**
+         * @description The user_group_id that was sent.
+         * @example customer-42
+         */
+        provided_id: string
+        /**
+         * @description Name of the user group.
+         * @example Example customer
+         */
+        name: string
+        /**
+         * Format: date-time
+         * @description Time of the last change of name, mapping or properties (RFC 3339, UTC).
+         * @example 2026-11-21T20:15:53.000Z
+         */
+        updated_at: string
       }[]
       /**
        * @description Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.

@@ -30,6 +30,15 @@ const deletedUserGroupsRoute = createRoute({
   ),
 })
 
+const newUserGroupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/user-groups/new',
+  component: lazyRouteComponent(
+    () => import('./pages/user-group/new-user-group-page.tsx'),
+    'NewUserGroupPage',
+  ),
+})
+
 const userGroupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/user-groups/$teamId',
@@ -113,6 +122,7 @@ const routeTree = rootRoute.addChildren([
   startRoute,
   userGroupsRoute,
   deletedUserGroupsRoute,
+  newUserGroupRoute,
   userGroupRoute.addChildren([overviewRoute, editRoute, historyRoute]),
   isolationRoute,
   promotionRoute,

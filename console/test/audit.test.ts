@@ -37,6 +37,18 @@ describe('audit log page', () => {
     await page.getByRole('heading', { name: 'Acme Inc.', level: 1 }).waitFor()
   })
 
+  it('shows the rows of an import as one, and each on request', async (t) => {
+    const { open, admin } = running()
+    const rows = [1, 2, 3].map((i) => `{"user_group_id":"imported-${i}","name":"Imported ${i}"}\n`)
+    assertSucceeded(await admin.importUserGroups({ body: rows.join('') }), 'importUserGroups')
+    const page = await open(t, { path: '/audit?action=user_group.created' })
+    if (page === undefined) return
+    const imported = page.getByRole('row').filter({ hasText: 'User group created: 3' })
+    await imported.getByRole('link', { name: 'Show all 3' }).click()
+    await page.getByText('3 events.').waitFor()
+    await page.getByRole('row').filter({ hasText: 'imported-2' }).waitFor()
+  })
+
   it('filters by user group and action, and shows an empty result', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
@@ -52,7 +64,7 @@ describe('audit log page', () => {
     await page.reload()
     await page.getByText('1 event.').waitFor()
     await page.getByLabel('Request id').fill('nothing')
-    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('No event matches').waitFor()
   })
 

@@ -48,13 +48,12 @@ describe('promotion page', () => {
     await page.getByRole('heading', { name: 'Fresh customer', level: 1 }).waitFor()
   })
 
-  it('takes ids from Customer, with the keyboard alone', async (t) => {
-    const { open, create, testing } = running()
-    await create('picked-1', { name: 'Picked customer' })
+  it('lists the user groups of Testing to choose from, with the keyboard alone', async (t) => {
+    const { open, testing } = running()
     await (await testing()).create('picked-1', { name: 'Picked customer, renamed' })
     const page = await open(t, { path })
     if (page === undefined) return
-    const picker = page.getByRole('combobox', { name: 'Add one that is in Customer already' })
+    const picker = page.getByRole('combobox', { name: 'Add one from Testing' })
     await picker.focus()
     await page.keyboard.type('picked')
     await page.getByRole('option', { name: 'picked-1' }).waitFor()

@@ -251,6 +251,60 @@ describe('user group list', () => {
     }
   })
 
+  it('creates a user group, and refuses a taken id', async (t) => {
+    const { open, admin } = running()
+    const page = await open(t, { expected: /status of 409/ })
+    if (page === undefined) return
+    await page.getByRole('link', { name: 'Create' }).click()
+    await page.locator('h1:focus').waitFor()
+    await page.getByRole('textbox', { name: 'Id' }).fill('0042')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Created customer')
+    await page.getByRole('textbox', { name: 'Properties' }).fill('{"rate": 1.50}')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('A user group has this id already.').waitFor()
+    await assertLooksGood(page)
+    await page.getByRole('textbox', { name: 'Id' }).fill('created')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Created customer', level: 1 }).waitFor()
+    const teamId = Number(page.url().split('/').at(-1))
+    const { text } = await admin.getUserGroup(of({ team_id: teamId }))
+    assert.match(text, /"provided_id":"created",.*"properties":\{"rate":\s?1\.50\}/)
+    await admin.deleteUserGroup(of({ team_id: teamId }))
+  })
+
+  it('suspends, resumes, exports and deletes the selected ones', async (t) => {
+    const { open, create, admin } = running()
+    const groups = await Promise.all(['bulk-1', 'bulk-2', 'bulk-3'].map((id) => create(id, { name: id })))
+    const page = await open(t, { path: '/user-groups?text=bulk-', expected: /status of 404/ })
+    if (page === undefined) return
+    await page.getByText('3 user groups.').waitFor()
+    await page.getByLabel('Select all shown').check()
+    await page.getByLabel('Select bulk-2').uncheck()
+    await page.getByText('2 user groups selected').waitFor()
+    await assertLooksGood(page)
+    await page.getByRole('button', { name: 'Export selected' }).click()
+    const downloading: Promise<Download> = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'NDJSON' }).click()
+    const rows = await readFile(await (await downloading).path(), 'utf8')
+    assert.deepEqual(rows.match(/bulk-\d(?=","name")/g), ['bulk-1', 'bulk-3'])
+
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await page.getByText('2 of 2 user groups').waitFor()
+    await page.getByText('2 suspended.').waitFor()
+
+    // One of them is gone meanwhile.
+    await page.getByLabel('Select all shown').check()
+    await admin.deleteUserGroup(of(groups[0] as { team_id: number }))
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByText('1 user group could not be changed:').waitFor()
+    await assertAccessible(page)
+    await page.keyboard.press('Escape')
+    await page.getByText('No user group matches').waitFor()
+  })
+
   it('restores a deleted user group, and explains a conflicting id', async (t) => {
     const { open, create, admin } = running()
     const gone = await create('gone', { name: 'Gone customer' })

@@ -1,4 +1,4 @@
-import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Checkbox, Table, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from './icons.tsx'
 import {
   createColumnHelper,
@@ -41,6 +41,15 @@ interface Props<Row extends RowData> {
   readonly rowId: (row: Row) => string
   /** True if all rows are loaded, so that they can be sorted. */
   readonly sortable?: boolean
+  readonly selection?: Selection<Row>
+}
+
+/** Rows that the user has chosen, by their ids. */
+export interface Selection<Row extends RowData> {
+  readonly ids: ReadonlySet<string>
+  readonly onToggle: (id: string) => void
+  /** Accessible name of the checkbox of a row. */
+  readonly label: (row: Row) => string
 }
 
 /** A table that becomes a list of cards on narrow screens. */
@@ -50,6 +59,7 @@ export function DataTable<Row extends RowData>({
   rows,
   rowId,
   sortable = false,
+  selection,
 }: Props<Row>) {
   const table = useTable({ features, columns, data: rows, getRowId: rowId, enableSorting: sortable })
   return (
@@ -57,6 +67,11 @@ export function DataTable<Row extends RowData>({
       <Table.Thead role="rowgroup" className={classes.head}>
         {table.getHeaderGroups().map((group) => (
           <Table.Tr key={group.id} role="row">
+            {selection && (
+              <Table.Th role="columnheader" className={classes.header}>
+                <VisuallyHidden>Selected</VisuallyHidden>
+              </Table.Th>
+            )}
             {group.headers.map((header) => (
               <HeaderCell key={header.id} header={header}>
                 {titleOf(header.column.columnDef) === '' ? (
@@ -72,6 +87,7 @@ export function DataTable<Row extends RowData>({
       <Table.Tbody role="rowgroup">
         {table.getRowModel().rows.map((row) => (
           <Table.Tr key={row.id} role="row" className={classes.row}>
+            {selection && <SelectionCell row={row.original} id={row.id} selection={selection} />}
             {row.getAllCells().map((cell) => (
               <Table.Td
                 key={cell.id}
@@ -88,6 +104,24 @@ export function DataTable<Row extends RowData>({
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+interface SelectionCellProps<Row extends RowData> {
+  readonly row: Row
+  readonly id: string
+  readonly selection: Selection<Row>
+}
+
+function SelectionCell<Row extends RowData>({ row, id, selection }: SelectionCellProps<Row>) {
+  return (
+    <Table.Td role="cell" className={classes.cell} data-label="Selected">
+      <Checkbox
+        aria-label={selection.label(row)}
+        checked={selection.ids.has(id)}
+        onChange={() => selection.onToggle(id)}
+      />
+    </Table.Td>
   )
 }
 

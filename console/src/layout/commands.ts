@@ -18,6 +18,7 @@ export interface Command {
 type Target = Pick<NavigateOptions, 'to' | 'search' | 'params'>
 
 const actions: readonly (readonly [label: string, target: Target])[] = [
+  ['Create a user group', { to: '/user-groups/new' }],
   ['Show suspended user groups', { to: '/user-groups', search: { suspended: 'true' } }],
   ['Restore a deleted user group', { to: '/user-groups/deleted' }],
   ['Stop a leaked token', { to: '/leaked-token' }],

@@ -9,6 +9,8 @@ export const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$'
 /** A positive integer as text, in a path or query. */
 export const wholeNumber = '^[1-9][0-9]{0,15}$'
+/** Up to 200 positive integers, separated by commas, in a query. */
+export const wholeNumbers = '^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,199}$'
 /** A number from 1 to 30 as text, in a query. */
 export const upToThirty = '^([1-9]|[12][0-9]|30)$'
 /** RFC 6901, with at least one step. */

@@ -9,6 +9,7 @@ import {
   pointer,
   upToThirty,
   wholeNumber,
+  wholeNumbers,
   withoutControlCharacters,
   withoutNul,
 } from './patterns.ts'
@@ -100,6 +101,7 @@ const patternMessages = {
   [notOnlyWhiteSpace]: 'must not be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
+  [wholeNumbers]: 'must be up to 200 positive whole numbers, separated by commas',
   [upToThirty]: 'must be a whole number from 1 to 30',
   [timestamp]: 'must be a time, such as 2026-11-21T20:15:53Z',
   [pointer]: 'must be a JSON Pointer, such as /plan',

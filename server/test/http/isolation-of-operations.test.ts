@@ -224,6 +224,12 @@ const empty = (name: string) => (body: Record<string, unknown>) => assert.deepEq
 /** The operation succeeds in the stranger's environment. All tests assert that the owner's environment is unchanged. */
 const doneElsewhere = () => undefined
 
+type Made = Record<'provided_id' | 'user_group_id', string | undefined>
+/** Asserts that the user groups are those that the stranger has created. */
+const assertMade = (userGroups: readonly Made[]) =>
+  assert.ok(userGroups.every((made) => (made.provided_id ?? made.user_group_id)?.startsWith('made')))
+const promotes: ReadonlySet<string> = new Set(['listPromotionCandidates', 'promoteUserGroups'])
+
 const expected: Record<OperationId, Expected> = {
   getOrCreate: 'name_required',
   getOrCreateByOverride: 'name_required',
@@ -238,7 +244,8 @@ const expected: Record<OperationId, Expected> = {
   introspect: (body) => assert.deepEqual(body, { active: false }),
   revoke: (body) => assert.deepEqual(body, {}),
   readEvents: empty('events'),
-  searchUserGroups: empty('user_groups'),
+  searchUserGroups: ({ user_groups }) => assertMade(user_groups as Made[]),
+  createUserGroup: doneElsewhere,
   getUserGroup: 'user_group_not_found',
   patchUserGroup: 'user_group_not_found',
   deleteUserGroup: 'user_group_not_found',
@@ -259,8 +266,9 @@ const expected: Record<OperationId, Expected> = {
     const none = { created: 0, updated: 0, unchanged: 0 }
     assert.deepEqual(last.summary, { rows: 1, ...none, refused: 1, dry_run: false })
   },
-  exportUserGroups: (rows) => assert.deepEqual(rows, []),
+  exportUserGroups: (rows) => assertMade(rows as Made[]),
   listIsolationFindings: empty('findings'),
+  listPromotionCandidates: empty('user_groups'),
   promoteUserGroups: ({ results: [result] }) => {
     const none = { differences: [], team_id: null, message: null }
     assert.deepEqual(result, { provided_id: result.provided_id, outcome: 'not_found', ...none })
@@ -334,7 +342,7 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
 
     for (const [id, operation] of all) {
       test(`${id} treats the owner's data as absent and does not change it`, async () => {
-        const wanted = id === 'promoteUserGroups' && who !== 'another workspace' ? 'forbidden' : expected[id]
+        const wanted = promotes.has(id) && who !== 'another workspace' ? 'forbidden' : expected[id]
         for (const how of ['byToken', 'bySession'] as const) {
           const headers = credentials[how]
           const theirs = await operation.send(origin, headers, owned)

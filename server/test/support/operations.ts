@@ -90,6 +90,7 @@ const nothing = () => ({})
 
 const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   searchUserGroups: nothing,
+  createUserGroup: () => ({ body: { user_group_id: `made ${++userGroups}`, name: 'x' } }),
   getUserGroup: byTeamId,
   patchUserGroup: (of) => ({ ...byTeamId(of), body: { name: 'Taken' } }),
   deleteUserGroup: byTeamId,
@@ -108,6 +109,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   }),
   exportUserGroups: nothing,
   listIsolationFindings: nothing,
+  listPromotionCandidates: nothing,
   promoteUserGroups: ({ userGroupId }) => ({ body: { user_group_ids: [userGroupId] } }),
   reportLeakedToken: ({ token }) => ({ body: { token, rotate: true } }),
   listApiTokens: nothing,
@@ -137,6 +139,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
 }
 let workspaces = 0
 let schemas = 0
+let userGroups = 0
 
 export type OperationId =
   keyof typeof ofUserGroups | 'introspect' | 'revoke' | 'readEvents' | AdminOperationId

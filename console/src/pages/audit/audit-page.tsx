@@ -36,7 +36,11 @@ export function AuditPage() {
         search={search}
         onSearch={(next) => void navigate({ to: '/audit', search: next })}
       />
-      <Events found={found} isFiltered={Object.keys(search).length > 0} />
+      <Events
+        found={found}
+        isFiltered={Object.keys(search).length > 0}
+        grouped={search.request_id === undefined}
+      />
     </>
   )
 }
@@ -53,6 +57,8 @@ function useEvents({ within, ...search }: AuditSearch) {
     queries: [{ ...search, since }],
     rowsOf: ({ audit_events }) => audit_events,
     rowsAtOnce: 50,
+    // An import may have many events, which are one row.
+    pageSize: 200,
     refetchOnMount: 'always',
   })
 }
@@ -60,9 +66,10 @@ function useEvents({ within, ...search }: AuditSearch) {
 interface Props {
   readonly found: ReturnType<typeof useEvents>
   readonly isFiltered: boolean
+  readonly grouped: boolean
 }
 
-function Events({ found, isFiltered }: Props) {
+function Events({ found, isFiltered, grouped }: Props) {
   const { rows, error, isPending, isError, isSearching, hasNextPage } = found
   if (isError && rows.length === 0) {
     return (
@@ -72,7 +79,7 @@ function Events({ found, isFiltered }: Props) {
   return (
     <Paper withBorder p="md">
       {isPending && <LoadingState lines={10} label="Loading the audit log" />}
-      {rows.length > 0 && <EventsTable events={rows} />}
+      {rows.length > 0 && <EventsTable events={rows} grouped={grouped} />}
       {!isPending && rows.length === 0 && !isSearching && !hasNextPage && (
         <EmptyState title={isFiltered ? 'No event matches' : 'Nothing was changed yet'}>
           {isFiltered ? 'Check the filters. An operator may have removed old events.' : undefined}

@@ -1,23 +1,42 @@
 import { Text } from '@mantine/core'
 import { Author } from '../../components/author.tsx'
+import { numberText } from '../../components/counts.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
-import { actionLabels, type AuditEvent } from './search.ts'
+import { actionLabels, groupsOf, type Action, type AuditEvent, type EventGroup } from './search.ts'
 
-const columns = columnsOf<AuditEvent>((column) => [
-  column.accessor('occurred_at', { header: 'When', cell: ({ getValue }) => <Time value={getValue()} /> }),
+const columns = columnsOf<EventGroup>((column) => [
+  column.accessor(({ first }) => first.occurred_at, {
+    id: 'when',
+    header: 'When',
+    cell: ({ getValue }) => <Time value={getValue()} />,
+  }),
   column.display({
     id: 'what',
     header: 'What',
-    cell: ({ row: { original } }) => <What event={original} />,
+    cell: ({ row: { original } }) =>
+      original.events.length === 1 ? <What event={original.first} /> : <Several events={original.events} />,
   }),
-  column.accessor('user_group', {
+  column.display({
+    id: 'user_group',
     header: 'User group',
-    cell: ({ getValue }) => <Of userGroup={getValue()} />,
+    cell: ({ row: { original } }) =>
+      original.events.length === 1 ? (
+        <Of userGroup={original.first.user_group} />
+      ) : (
+        <TextLink to="/audit" search={{ request_id: original.first.request_id ?? '' }} size="sm">
+          Show all {numberText(original.events.length)}
+        </TextLink>
+      ),
   }),
-  column.accessor('author', { header: 'By', cell: ({ getValue }) => <Author value={getValue()} /> }),
-  column.accessor('request_id', {
+  column.accessor(({ first }) => first.author, {
+    id: 'author',
+    header: 'By',
+    cell: ({ getValue }) => <Author value={getValue()} />,
+  }),
+  column.accessor(({ first }) => first.request_id, {
+    id: 'request_id',
     header: 'Request',
     cell: ({ getValue }) => (
       <Text span size="xs" ff="monospace">
@@ -27,8 +46,33 @@ const columns = columnsOf<AuditEvent>((column) => [
   }),
 ])
 
-export function EventsTable({ events }: { readonly events: readonly AuditEvent[] }) {
-  return <DataTable label="Events" columns={columns} rows={events} rowId={({ event_id }) => event_id} />
+interface Props {
+  readonly events: readonly AuditEvent[]
+  /** True if events of one request are one row. */
+  readonly grouped: boolean
+}
+
+export function EventsTable({ events, grouped }: Props) {
+  const groups = grouped ? groupsOf(events) : events.map((event) => ({ first: event, events: [event] }))
+  return <DataTable label="Events" columns={columns} rows={groups} rowId={({ first }) => first.event_id} />
+}
+
+/** Counts the changes of one request by action. */
+function Several({ events }: Pick<Props, 'events'>) {
+  const counts = new Map<Action, number>()
+  for (const { action } of events) counts.set(action, (counts.get(action) ?? 0) + 1)
+  return (
+    <>
+      {[...counts].map(([action, count]) => (
+        <Text key={action} size="sm">
+          {actionLabels[action]}: {numberText(count)}
+        </Text>
+      ))}
+      <Text size="xs" c="dimmed">
+        By one request, such as an import
+      </Text>
+    </>
+  )
 }
 
 function What({ event: { action, details } }: { readonly event: AuditEvent }) {

@@ -35,6 +35,23 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   }
 }
 
+/** Events of one request next to each other, such as those of an import. */
+export interface EventGroup {
+  readonly first: AuditEvent
+  readonly events: readonly AuditEvent[]
+}
+
+/** Groups adjacent events of one request. */
+export function groupsOf(events: readonly AuditEvent[]): EventGroup[] {
+  const groups: { first: AuditEvent; events: AuditEvent[] }[] = []
+  for (const event of events) {
+    const last = groups.at(-1)
+    if (event.request_id !== null && event.request_id === last?.first.request_id) last.events.push(event)
+    else groups.push({ first: event, events: [event] })
+  }
+  return groups
+}
+
 /** Labels of the actions. */
 export const actionLabels: Readonly<Record<Action, string>> = {
   'user_group.created': 'User group created',

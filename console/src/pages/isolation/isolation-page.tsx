@@ -34,7 +34,12 @@ export function IsolationPage() {
 
 type Found = ReturnType<typeof useFindings>
 
-function Findings({ broken, shared }: { readonly broken: Found; readonly shared: Found }) {
+interface FoundProps {
+  readonly broken: Found
+  readonly shared: Found
+}
+
+function Findings({ broken, shared }: FoundProps) {
   const { error, isPending, isError, hasNextPage } = broken
   const isEmpty = broken.rows.length === 0 && shared.rows.length === 0
   if (isError && isEmpty) {
@@ -61,6 +66,21 @@ function Findings({ broken, shared }: { readonly broken: Found; readonly shared:
   }
   return (
     <Stack gap="md">
+      <Sections broken={broken} shared={shared} />
+      {isError && (
+        <ErrorState
+          error={error}
+          title="The report did not get to the end"
+          onRetry={() => void broken.fetchNextPage()}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function Sections({ broken, shared }: FoundProps) {
+  return (
+    <>
       <FindingsSection
         title="Broken"
         label="Broken mappings"
@@ -87,14 +107,7 @@ function Findings({ broken, shared }: { readonly broken: Found; readonly shared:
           </Explained>
         }
       />
-      {isError && (
-        <ErrorState
-          error={error}
-          title="The report did not get to the end"
-          onRetry={() => void broken.fetchNextPage()}
-        />
-      )}
-    </Stack>
+    </>
   )
 }
 

@@ -83,16 +83,19 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
   const [text, setText] = useState('')
   const [name] = useDebouncedValue(text.trim(), 200)
   const { data, isFetching } = useQuery({
-    queryKey: ['user-groups', 'pick', name],
+    queryKey: ['promotion-candidates', name],
     queryFn: ({ signal }) =>
-      getAdmin<Wire['UserGroupListResponse']>('/user-groups', { query: { name, limit: 20 }, signal }),
+      getAdmin<Wire['CandidateListResponse']>('/promotions/candidates', {
+        query: { name, limit: 50 },
+        signal,
+      }),
     placeholderData: keepPreviousData,
   })
   const found = data?.user_groups ?? []
   return (
     <Select
-      label="Add one that is in Customer already"
-      description="New ones are in Testing only: write their ids."
+      label="Add one from Testing"
+      description="Choose a user group, or write its id."
       placeholder="Find by name"
       searchable
       value={null}
@@ -117,7 +120,7 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
       comboboxProps={{ withinPortal: false }}
       withScrollArea={false}
       classNames={{ options: classes.options ?? '' }}
-      nothingFoundMessage={isFetching ? 'Searching' : 'No user group in Customer has this in its name'}
+      nothingFoundMessage={isFetching ? 'Searching' : 'No user group in Testing has this in its name'}
       autoComplete="off"
       spellCheck={false}
     />

@@ -94,6 +94,12 @@ export function patchOf(draft: Draft, base: Content): JsonText {
   return new JsonText(`{${members.filter((member) => member !== false).join(',')}}`)
 }
 
+/** Returns the body that creates a user group. */
+export function creationOf(id: string, draft: Draft): JsonText {
+  const patch = patchOf(draft, { name: '', mapping: null, properties: null }).text
+  return new JsonText(`{"user_group_id":${JSON.stringify(id)},${patch.slice(1)}`)
+}
+
 /** Rebases a draft on a newer state: untouched fields take the newer values. */
 export function rebased(draft: Draft, base: Content, latest: Content): Draft {
   const changed = changedParts(draft, base)

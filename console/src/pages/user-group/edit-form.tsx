@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { FieldFault } from '../../api/errors.ts'
 import { Section } from '../../components/section.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
@@ -16,9 +17,25 @@ interface Props {
   readonly isPending: boolean
   readonly onSave: () => void
   readonly onCancel: () => void
+  /** Fields before the name. */
+  readonly children?: ReactNode
+  /** Label of the button that submits the form. */
+  readonly action?: string
 }
 
-export function EditForm({ draft, onChange, faults, error, isDirty, isPending, onSave, onCancel }: Props) {
+export function EditForm(props: Props) {
+  const {
+    draft,
+    onChange,
+    faults,
+    error,
+    isDirty,
+    isPending,
+    onSave,
+    onCancel,
+    children,
+    action = 'Save',
+  } = props
   const of = (part: string) => faults.filter(({ path }) => path === part || path.startsWith(`${part}/`))
   return (
     <form
@@ -28,6 +45,7 @@ export function EditForm({ draft, onChange, faults, error, isDirty, isPending, o
       }}
     >
       <Stack gap="md">
+        {children}
         <Section title="Name">
           <TextInput
             aria-label="Name"
@@ -45,26 +63,11 @@ export function EditForm({ draft, onChange, faults, error, isDirty, isPending, o
             faults={of('/mapping')}
           />
         </Section>
-        <Section
-          title="Properties"
-          description="A JSON object: what dashboards and SQL have as variables. Leave it empty for none."
-        >
-          <Textarea
-            aria-label="Properties"
-            value={draft.properties}
-            onChange={(event) => onChange({ ...draft, properties: event.currentTarget.value })}
-            error={messagesOf(of('/properties'), '/properties')}
-            autosize
-            minRows={6}
-            maxRows={24}
-            spellCheck={false}
-            classNames={{ input: classes.code ?? '' }}
-          />
-        </Section>
+        <PropertiesSection draft={draft} onChange={onChange} faults={of('/properties')} />
         {error !== null && <ErrorAlert error={error} title="It is not saved" />}
         <Group gap="xs" className={classes.bar}>
           <Button type="submit" loading={isPending} disabled={!isDirty}>
-            Save
+            {action}
           </Button>
           <Button variant="default" onClick={onCancel} disabled={isPending}>
             Cancel
@@ -72,6 +75,27 @@ export function EditForm({ draft, onChange, faults, error, isDirty, isPending, o
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function PropertiesSection({ draft, onChange, faults }: Pick<Props, 'draft' | 'onChange' | 'faults'>) {
+  return (
+    <Section
+      title="Properties"
+      description="A JSON object: what dashboards and SQL have as variables. Leave it empty for none."
+    >
+      <Textarea
+        aria-label="Properties"
+        value={draft.properties}
+        onChange={(event) => onChange({ ...draft, properties: event.currentTarget.value })}
+        error={messagesOf(faults, '/properties')}
+        autosize
+        minRows={6}
+        maxRows={24}
+        spellCheck={false}
+        classNames={{ input: classes.code ?? '' }}
+      />
+    </Section>
   )
 }
 

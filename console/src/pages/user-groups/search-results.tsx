@@ -1,9 +1,10 @@
 import { Button, Paper, Text } from '@mantine/core'
-import { columnsOf, DataTable } from '../../components/data-table.tsx'
+import { columnsOf, DataTable, type Selection } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { BulkActions } from './bulk-actions.tsx'
 import { HealthCounts, healthRank, HealthSummary } from './health.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
 import type { ListedUserGroup, Mapping } from '../../api/wire.ts'
@@ -66,9 +67,10 @@ function summaryOf(mapping: Mapping): string {
 interface TableProps {
   readonly userGroups: readonly ListedUserGroup[]
   readonly sortable?: boolean
+  readonly selection?: Selection<ListedUserGroup>
 }
 
-export function UserGroupsTable({ userGroups, sortable = false }: TableProps) {
+export function UserGroupsTable({ userGroups, sortable = false, selection }: TableProps) {
   const hasHealth = userGroups.some(({ health }) => health !== undefined)
   return (
     <DataTable
@@ -77,6 +79,7 @@ export function UserGroupsTable({ userGroups, sortable = false }: TableProps) {
       rows={userGroups}
       rowId={({ team_id }) => String(team_id)}
       sortable={sortable}
+      {...(selection && { selection })}
     />
   )
 }
@@ -109,12 +112,13 @@ export function SearchResults({ search, onSearch }: Props) {
       aria-busy={isPlaceholderData}
       className={classes.results}
     >
-      {rows.length > 0 && (
-        <>
-          <HealthCounts userGroups={rows} />
-          <UserGroupsTable userGroups={rows} sortable={!found.hasNextPage} />
-        </>
-      )}
+      {rows.length > 0 && <HealthCounts userGroups={rows} />}
+      {/* Without rows too, because its dialog may be open. */}
+      <BulkActions userGroups={rows}>
+        {(selection) => (
+          <UserGroupsTable userGroups={rows} sortable={!found.hasNextPage} selection={selection} />
+        )}
+      </BulkActions>
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
         <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
       )}

@@ -1,5 +1,5 @@
 import { Button, Menu } from '@mantine/core'
-import { IconDownload, IconTrash } from '../../components/icons.tsx'
+import { IconDownload, IconPlus, IconTrash } from '../../components/icons.tsx'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { adminPath } from '../../api/request.ts'
@@ -28,6 +28,9 @@ export function UserGroupsPage() {
         description="The customers of your product: each has a token, and a mapping that says where its data is."
         actions={
           <>
+            <ButtonLink to="/user-groups/new" leftSection={<IconPlus size={16} aria-hidden />}>
+              Create
+            </ButtonLink>
             <ButtonLink
               to="/user-groups/deleted"
               variant="default"

@@ -16,7 +16,7 @@ export const text = (description: string, example: string) =>
 
 const mappingText = Type.String({ minLength: 1, maxLength: limits.textLength })
 
-const userGroupId = text(
+export const userGroupId = text(
   'Your own id of this user group. Unique within a workspace and an environment; compared exactly.',
   'customer-42',
 )

@@ -79,11 +79,11 @@ type Mismatch = Refusal<'not_found' | 'revision_mismatch'>
 /** Decides whether a get-or-create request creates, changes, or only reads the user group. */
 export function decideGetOrCreate(
   current: UserGroupContent | null,
-  { change, mayWrite }: Pick<GetOrCreateUserGroup, 'change' | 'mayWrite'>,
+  { change, mayWrite, mayChange = mayWrite }: Pick<GetOrCreateUserGroup, 'change' | 'mayWrite' | 'mayChange'>,
 ): 'unchanged' | 'change' | 'create' | 'write_required' | 'name_required' {
   if (current !== null && changesNothing(current, change)) return 'unchanged'
+  if (current !== null) return mayChange ? 'change' : 'write_required'
   if (!mayWrite) return 'write_required'
-  if (current !== null) return 'change'
   return change.name === undefined ? 'name_required' : 'create'
 }
 

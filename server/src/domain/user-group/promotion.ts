@@ -2,6 +2,7 @@ import type { Environment } from '../environment.ts'
 import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { Store } from '../store.ts'
+import type { TenantScope } from '../tenant-scope.ts'
 import { contentValue, type UserGroup } from './user-group.ts'
 import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
@@ -31,6 +32,17 @@ export class Promotion {
   }
 
   /**
+   * Returns the environment from which the caller can promote.
+   * @throws Fault `forbidden` (the caller's environment is not `Customer`)
+   */
+  sourceOf({ workspaceId, environment }: TenantScope): TenantScope {
+    if (environment !== to) {
+      throw new Fault('forbidden', `Promotion needs an API token of the environment ${to}`)
+    }
+    return { workspaceId, environment: from }
+  }
+
+  /**
    * Promotes user groups one after another. A refused one does not stop the others. A dry run returns the same results and
    * changes nothing.
    * @throws Fault `forbidden` (the caller's environment is not `Customer`), `unavailable`
@@ -40,9 +52,7 @@ export class Promotion {
     providedIds: readonly string[],
     isDryRun: boolean,
   ): Promise<PromotionResult[]> {
-    if (caller.environment !== to) {
-      throw new Fault('forbidden', `Promotion needs an API token of the environment ${to}`)
-    }
+    this.sourceOf(caller)
     const results: PromotionResult[] = []
     for (const providedId of providedIds) results.push(await this.#promoteOne(caller, providedId, isDryRun))
     return results

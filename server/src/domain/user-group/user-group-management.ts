@@ -131,6 +131,17 @@ export class UserGroupManagement {
     } while (afterProvidedId !== null)
   }
 
+  /** Lists user groups by their team ids, in one batch and without unknown ones. @throws Fault `unavailable` */
+  async *listSome(
+    { workspaceId, environment }: TenantScope,
+    teamIds: readonly number[],
+  ): AsyncGenerator<TokenlessUserGroup[]> {
+    const found = await Promise.all(
+      teamIds.map((teamId) => this.#store.userGroups.findById(workspaceId, environment, teamId)),
+    )
+    yield found.filter((userGroup) => userGroup !== null)
+  }
+
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async find({ workspaceId, environment }: TenantScope, teamId: number): Promise<TokenlessUserGroup> {
     const userGroup = await this.#store.userGroups.findById(workspaceId, environment, teamId)
@@ -472,17 +483,3 @@ const maxConcurrentLookups = 10
 
 /** User groups per batch. The largest possible user group has about 600 KB. */
 const listBatchSize = 200
-
-/** Returns true if a text has the form of a position of `findIsolationFindings`. */
-export function isIsolationPosition(text: string): boolean {
-  try {
-    const { dataSource, entry } = JSON.parse(text) as { dataSource?: unknown; entry?: unknown }
-    const isEntry =
-      Array.isArray(entry) &&
-      entry.length === 2 &&
-      entry.every((key) => typeof key === 'string' && !key.includes('\0'))
-    return Number.isSafeInteger(dataSource) || (dataSource === undefined && (entry === null || isEntry))
-  } catch {
-    return false
-  }
-}

@@ -130,6 +130,20 @@ export class UserGroupService {
   }
 
   /**
+   * Creates a user group and returns its team id.
+   * @throws Fault `already_exists`, `name_required`, `validation_failed` (an unregistered mapping), `unavailable`
+   */
+  async create(caller: Caller, request: UserGroupRequest): Promise<number> {
+    const command = { ...this.#commandOf(caller, request, true), mayChange: false }
+    const outcome = await this.#store.userGroups.getOrCreate(command)
+    if (outcome.outcome === 'write_required' || outcome.outcome === 'unchanged')
+      throw new Fault('already_exists', 'user_group_id: another user group has this id')
+    const refusal = refusalOf(outcome)
+    if (refusal !== null) throw refusal
+    return (outcome as Upserted).userGroup.teamId
+  }
+
+  /**
    * Creates or changes many user groups. A refused request does not affect the others.
    * @throws Fault `unavailable`
    */

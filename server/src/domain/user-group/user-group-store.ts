@@ -104,6 +104,8 @@ export interface GetOrCreateUserGroup extends Actor {
   readonly change: UserGroupChange
   /** If false, an operation that would write returns `write_required` instead. */
   readonly mayWrite: boolean
+  /** If false, an operation that would change an existing user group returns `write_required`. Default: `mayWrite`. */
+  readonly mayChange?: boolean
   /** Not checked if left out. */
   readonly mappingMode?: MappingMode
   readonly issueToken: IssueToken

@@ -55,6 +55,15 @@ describe('decideGetOrCreate', () => {
   }
 })
 
+it('decideGetOrCreate never changes an existing user group without mayChange', () => {
+  const decide = (row: typeof current | null, name: string) =>
+    decideGetOrCreate(row, { change: { name }, mayWrite: true, mayChange: false })
+  assert.deepEqual(
+    [decide(null, 'Acme'), decide(current, 'Acme'), decide(current, 'Other')],
+    ['create', 'unchanged', 'write_required'],
+  )
+})
+
 describe('decideCreation', () => {
   it('starts at revision 1 with the new token and indexes the entries that can name a data source', () => {
     const change = { name: 'Acme', mapping: '{"sales":"eu","x\\u0000":"y"}' }

@@ -202,3 +202,21 @@ test('with UGS_MAPPING=registered, mappings that are not registered in Customer 
 test('these requests caused no error in the log', () => {
   for (const { service } of [customer, strict]) assert.doesNotMatch(service.stderr(), /"level":[56]0/)
 })
+
+test('lists the user groups of Testing as candidates, only to API tokens of Customer', async () => {
+  for (const i of [1, 2, 3]) await testing.create(`candidate-${i}`, { name: `A Candidate ${i}` })
+  await customer.create('not of Testing', { name: 'A Candidate 4' })
+  const found: string[] = []
+  let cursor: string | null = null
+  do {
+    const query = { name: 'candidate', limit: 2, ...(cursor !== null && { cursor }) }
+    const page: { user_groups: { provided_id: string }[]; next_cursor: string | null } = assertSucceeded(
+      await customer.admin.listPromotionCandidates({ query }),
+      'listPromotionCandidates',
+    )
+    found.push(...page.user_groups.map(({ provided_id }) => provided_id))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  assert.deepEqual(found, ['candidate-1', 'candidate-2', 'candidate-3'])
+  assertRefused(await testing.admin.listPromotionCandidates({}), 'listPromotionCandidates', 'forbidden')
+})

@@ -21,6 +21,35 @@ const isRecent = (time: string | null) => {
   assert.ok(age >= 0 && age < 60_000, String(time))
 }
 
+test('a user group is created once, and an existing one is never changed', async () => {
+  const body = { user_group_id: 'new', name: 'New', mapping: { '40': '213' }, properties: { n: 1 } }
+  const created = managedIn(await admin.createUserGroup({ body }), 'createUserGroup')
+  assert.deepEqual(
+    [created.provided_id, created.name, created.mapping, created.properties, created.updated_by],
+    ['new', 'New', { '40': '213' }, { n: 1 }, author],
+  )
+  assertActive(await introspect(tokenIn(await user.get({ user_group_id: 'new' }))))
+  for (const again of [body, { user_group_id: 'new', name: 'Other' }])
+    assertRefused(await admin.createUserGroup({ body: again }), 'createUserGroup', 'already_exists')
+  assert.equal(managedIn(await admin.getUserGroup(of(created)), 'getUserGroup').revision, 1)
+  for (const [invalid, ...fields] of [
+    [{ user_group_id: 'x' }, '/name'],
+    [{ name: 'x' }, '/user_group_id'],
+    [{ user_group_id: 'x', name: 'x', mapping: { a: 1 }, plan: 'gold' }, '/mapping/a', '/plan'],
+  ] as const)
+    assertRefused(
+      await admin.createUserGroup({ body: invalid }),
+      'createUserGroup',
+      'validation_failed',
+      fields,
+    )
+  const requests = Array.from({ length: 8 }, (_, i) =>
+    admin.createUserGroup({ body: { user_group_id: 'raced', name: `Name ${i}` } }),
+  )
+  const statuses = (await Promise.all(requests)).map(({ status }) => status)
+  assert.deepEqual(statuses.sort(), [201, ...Array<number>(7).fill(409)])
+})
+
 test('a user group is returned as created, without its token', async () => {
   const created = await create('shown', {
     name: 'Ärger & Söhne 😀',

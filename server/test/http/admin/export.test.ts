@@ -50,6 +50,25 @@ describe('an export', () => {
     }
   })
 
+  test('contains the user groups with the given team ids, and refuses other texts', async () => {
+    const team_ids = '3,999999,1'
+    const rows = assertSucceeded<Exported[]>(
+      await admin.exportUserGroups({ query: { team_ids } }),
+      'exportUserGroups',
+    )
+    assert.deepEqual(
+      rows.map(({ user_group_id }) => user_group_id),
+      ['é', 'b'],
+    )
+    for (const refused of ['', '1,', '0', 'x', Array(201).fill(1).join()])
+      assertRefused(
+        await admin.exportUserGroups({ query: { team_ids: refused } }),
+        'exportUserGroups',
+        'validation_failed',
+        ['/team_ids'],
+      )
+  })
+
   test('keeps numbers as sent, and one line per user group', async () => {
     const { text } = await admin.exportUserGroups()
     assert.ok(text.includes('"properties":{"n":[1.50,1E2,-0]}}\n'), text.slice(0, 500))

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
+import { wholeNumbers } from '../../../contract/patterns.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
 import { UserGroupImport, type ImportRow } from '../../../domain/user-group/user-group-import.ts'
 import type { AdminOperation, AdminResponse } from '../operation.ts'
@@ -43,18 +44,31 @@ export const importExportOperations = {
     tag,
     method: 'GET',
     path: '/user-groups/export',
-    summary: 'Export all user groups',
+    summary: 'Export user groups',
     description:
-      'Returns all user groups, ordered by id, as rows that can be imported. Tokens are not exported; an import issues new ones.',
+      'Returns all user groups, ordered by id, or those with the given team ids, as rows that can be imported. Tokens are not exported; an import issues new ones.',
     query: Type.Object(
-      { format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })) },
+      {
+        format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+        team_ids: Type.Optional(
+          Type.String({
+            description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
+            pattern: wholeNumbers,
+            examples: ['7,12'],
+          }),
+        ),
+      },
       { additionalProperties: false },
     ),
     response: schemas.ExportRow,
     returnsRows: ['ndjson', 'csv'],
     handle: ({ caller, query }, { management }) => {
-      const { format = 'ndjson' } = query as { format?: BulkFormat }
-      return exported(format, management.listAll(caller))
+      const { format = 'ndjson', team_ids } = query as { format?: BulkFormat; team_ids?: string }
+      const pages =
+        team_ids === undefined
+          ? management.listAll(caller)
+          : management.listSome(caller, team_ids.split(',').map(Number))
+      return exported(format, pages)
     },
   },
 } as const satisfies Record<string, AdminOperation>

@@ -1,4 +1,3 @@
-import { isIsolationPosition } from '../../../domain/user-group/user-group-management.ts'
 import { PageQuery } from '../fields.ts'
 import type { AdminOperation } from '../operation.ts'
 import { cursorOf, limitOf, listResponse, positionOf } from '../pages.ts'
@@ -23,3 +22,17 @@ export const isolationFindingOperations = {
     },
   },
 } as const satisfies Record<string, AdminOperation>
+
+/** Returns true if a text has the form of a position of `findIsolationFindings`. */
+function isIsolationPosition(text: string): boolean {
+  try {
+    const { dataSource, entry } = JSON.parse(text) as { dataSource?: unknown; entry?: unknown }
+    const isEntry =
+      Array.isArray(entry) &&
+      entry.length === 2 &&
+      entry.every((key) => typeof key === 'string' && !key.includes('\0'))
+    return Number.isSafeInteger(dataSource) || (dataSource === undefined && (entry === null || isEntry))
+  } catch {
+    return false
+  }
+}

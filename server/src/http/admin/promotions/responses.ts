@@ -1,5 +1,9 @@
 import { json } from '../../../contract/json/json-builder.ts'
 import type { PromotionResult } from '../../../domain/user-group/promotion.ts'
+import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
+
+export const candidateJson = ({ providedId, name, updatedAt }: TokenlessUserGroup): string =>
+  json({ provided_id: providedId, name, updated_at: new Date(updatedAt).toISOString() })
 
 export function promotionResultJson({
   providedId,

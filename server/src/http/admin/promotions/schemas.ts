@@ -2,7 +2,19 @@ import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
-import { differences } from '../fields.ts'
+import { differences, nextCursor, time } from '../fields.ts'
+
+export const CandidateListResponse = response({
+  success,
+  user_groups: Type.Array(
+    response({
+      provided_id: identity.provided_id,
+      name: identity.name,
+      updated_at: time('Time of the last change of name, mapping or properties'),
+    }),
+  ),
+  next_cursor: nextCursor,
+})
 
 export const PromotionBody = Type.Object(
   {

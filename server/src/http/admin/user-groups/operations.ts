@@ -89,6 +89,23 @@ export const userGroupOperations = {
       return { json: listResponse('user_groups', items, listedUserGroupJson, cursorOf(position)) }
     },
   },
+  createUserGroup: {
+    ...returnsUserGroup,
+    tag,
+    method: 'POST',
+    path: '/user-groups',
+    summary: 'Create a user group',
+    description:
+      'Never changes an existing user group. Your backend gets the token with its next request for this id.',
+    body: schemas.NewUserGroup,
+    status: 201,
+    faults: ['already_exists'],
+    handle: async ({ caller, body }, { management, userGroups }) => {
+      const providedId = (body.value as schemas.NewUserGroup).user_group_id
+      const teamId = await userGroups.create(caller, { providedId, change: readChange(body) })
+      return userGroupResponse(await management.find(caller, teamId))
+    },
+  },
   getUserGroup: {
     ...one,
     ...returnsUserGroup,

@@ -9,6 +9,7 @@ import {
   properties,
   response,
   success,
+  userGroupId,
 } from '../../../contract/user/schemas.ts'
 import { author, dataSource, differences, nextCursor, revision, time, timeOrNull } from '../fields.ts'
 
@@ -63,6 +64,17 @@ export const UserGroupPatch = Type.Object(
   { name: Type.Optional(name), mapping: Type.Optional(Mapping), properties: Type.Optional(Properties) },
   { additionalProperties: false },
 )
+
+export const NewUserGroup = Type.Object(
+  {
+    user_group_id: userGroupId,
+    name,
+    mapping: Type.Optional(Mapping),
+    properties: Type.Optional(Properties),
+  },
+  { additionalProperties: false },
+)
+export type NewUserGroup = Static<typeof NewUserGroup>
 
 export const TokenResponse = response({ success, token: identity.token })
 
