@@ -12,12 +12,12 @@ import { CommandError, UsageError } from './errors.ts'
 
 /**
  * Opens the configured store, runs `work` and closes the store.
- * @throws CommandError if the file of the store does not exist
+ * @throws CommandError if the file of the store does not exist, StoreError if the database has no store
  */
 export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   refuseMissingFile(config.storeLocation)
-  const store = await openConfiguredStore(config)
+  const store = await openConfiguredStore(config, undefined, true)
   try {
     return await work(store)
   } finally {

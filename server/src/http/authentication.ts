@@ -76,6 +76,11 @@ export class Authentication {
       : this.#lookUp(authorization)
   }
 
+  /** Makes the next request with this `Authorization` header ask the store, because its API token may have been revoked. */
+  distrust(authorization: string): void {
+    this.#cache.delete(authorization)
+  }
+
   /**
    * Returns the API token that a client sent as its secret in a form, without a scheme.
    * @throws Fault `unauthenticated`, `unavailable`

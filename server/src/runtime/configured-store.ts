@@ -15,10 +15,15 @@ export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
 }
 
 /** @throws StoreError */
-export async function openConfiguredStore(config: Config, observation?: StoreObservers): Promise<Store> {
+export async function openConfiguredStore(
+  config: Config,
+  observation?: StoreObservers,
+  mustExist = false,
+): Promise<Store> {
   if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
   return openStore(config.storeLocation, {
     ...storeOptionsOf(config),
+    mustExist,
     observer: observation?.observers.reduce(bothOf, undefined),
     watchPool: observation?.watchPool,
   })

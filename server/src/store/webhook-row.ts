@@ -36,7 +36,7 @@ export interface HealthRow {
 
 /**
  * Returns a subquery for the columns of `HealthRow`. An index contains all that it counts.
- * @param condition selects deliveries of one endpoint, or `true`
+ * @param condition selects deliveries
  */
 export const selectHealth = (condition: string) => `
   SELECT pending, failing,
@@ -47,6 +47,11 @@ export const selectHealth = (condition: string) => `
            min(webhook_delivery_id) AS oldest_id
     FROM webhook_delivery WHERE state <> 'delivered' AND ${condition}
   ) AS undelivered`
+
+/** An operator knows that a paused endpoint gets nothing. */
+export const selectBacklog = selectHealth(
+  "webhook_endpoint_id NOT IN (SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'paused')",
+)
 
 export interface WebhookSecretRow {
   readonly webhook_endpoint_id: number

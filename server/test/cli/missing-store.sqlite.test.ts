@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/program.ts'
+import { freshDatabase } from '../support/database.ts'
 import { leavesOf } from '../support/commands.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'
 
@@ -53,6 +54,18 @@ describe('without a store', () => {
     const { code, stderr } = await runUgs(['backup', join(folder, 'backup.db')], { UGS_DATA_DIR: absent })
     assert.equal(code, 1)
     assert.match(stderr, /ugs\.db: there is no such file/)
+  })
+
+  it('a command creates none in an empty PostgreSQL database', async (t) => {
+    const url = await freshDatabase(t)
+    for (let i = 0; i < 2; i++) {
+      const { code, stderr } = await runUgs(['workspace', 'list'], { DATABASE_URL: url })
+      assert.equal(code, 1)
+      assert.match(
+        stderr,
+        /^ugs: postgres:.* there is no store in this database; check DATABASE_URL, or run /,
+      )
+    }
   })
 
   it('a command names the file of DATABASE_URL, and creates neither file nor data folder', async () => {

@@ -81,6 +81,30 @@ describe('EventFeed', () => {
     assert.deepEqual(received, [first, ...rest])
   })
 
+  it('ends a sink that throws, and the others receive everything', async (t) => {
+    const store = await openSqlite(t)
+    const { feed, beats, until } = subscribe(t, store, null)
+    const ends: (string | undefined)[] = []
+    const received: number[] = []
+    const other = { workspaceId: 1, environment: 'Customer', heartbeat: () => undefined } as const
+    const fail = () => assert.fail('a defect')
+    feed.subscribe({ ...other, send: fail, reset: fail, end: (fault) => void ends.push(fault?.code) }, null)
+    feed.subscribe(
+      { ...other, send: (events) => received.push(events.length) > 0, reset: fail, end: () => undefined },
+      null,
+    )
+    await until(() => beats.length > 1)
+    await createMany(store, 1)
+    await until(() => received.length > 0)
+    assert.deepEqual([ends, feed.subscribers], [['internal'], 2])
+    feed.subscribe(
+      { ...other, heartbeat: fail, send: fail, reset: fail, end: () => void ends.push('end') },
+      null,
+    )
+    await until(() => ends.length === 2)
+    assert.equal(feed.subscribers, 2)
+  })
+
   it('a heartbeat claims no completeness while an open transaction holds back a change', async (t) => {
     const url = await migratedDatabase(t)
     const store = await openPostgres(t, url)

@@ -186,9 +186,10 @@ export class EventFeed {
       if (!subscriber.isLive) void this.#catchUp(subscriber)
       else this.#deliver(subscriber, page)
     }
+    const now = this.#clock.monotonic()
     for (const subscriber of this.#subscribers) {
       if (subscriber.isLive) subscriber.completeAt = this.#completeAt
-      this.#beat(subscriber)
+      this.#beat(subscriber, now)
     }
     return page.events.length === pageSize
   }
@@ -214,6 +215,8 @@ export class EventFeed {
   /** Passes on the events after the subscriber's cursor. */
   #deliver(subscriber: Subscriber, { events, position, isContinuous }: EventPage): void {
     const { sink, cursor } = subscriber
+    // An idle feed costs nothing more.
+    if (events.length === 0 && isContinuous && position === cursor) return
     const own = events.filter(
       (event) =>
         event.workspaceId === sink.workspaceId &&
@@ -222,12 +225,24 @@ export class EventFeed {
     )
     if (cursor === null || comparePositions(position, cursor) > 0) subscriber.cursor = position
     this.#sent += own.length
-    if (own.length > 0 && !sink.send(own)) {
-      subscriber.isFull = true
-      subscriber.isLive = false
+    this.#call(subscriber, () => {
+      if (own.length > 0 && !sink.send(own)) {
+        subscriber.isFull = true
+        subscriber.isLive = false
+      }
+      // After the events: a client whose connection ends before the reset gets it again.
+      if (!isContinuous) sink.reset(position)
+    })
+  }
+
+  /** Calls a sink. One that throws is ended, so that the others get their events. */
+  #call(subscriber: Subscriber, action: () => void): void {
+    try {
+      action()
+    } catch {
+      this.#subscribers.delete(subscriber)
+      subscriber.sink.end(new Fault('internal', 'Something went wrong on our side', { reason: 'EVENT_SINK' }))
     }
-    // After the events: a client whose connection ends before the reset gets it again.
-    if (!isContinuous) sink.reset(position)
   }
 
   /** Reads on for a subscriber until it has reached the common read. */
@@ -278,16 +293,17 @@ export class EventFeed {
     subscriber.cursor = await this.#events.head()
     subscriber.hasBegun = true
     if (!this.#subscribers.has(subscriber)) return
-    if (isReset) subscriber.sink.reset(subscriber.cursor)
+    const { sink, cursor } = subscriber
+    if (isReset) this.#call(subscriber, () => sink.reset(cursor))
     // Comes before the next event, so that the client knows a position.
-    this.#beat(subscriber)
+    this.#beat(subscriber, this.#clock.monotonic())
   }
 
-  #beat(subscriber: Subscriber): void {
-    const now = this.#clock.monotonic()
+  #beat(subscriber: Subscriber, now: number): void {
     if (!subscriber.hasBegun || now - subscriber.lastHeartbeatAt < heartbeatMs) return
     subscriber.lastHeartbeatAt = now
-    subscriber.sink.heartbeat(subscriber.cursor as EventPosition, subscriber.completeAt)
+    const { sink, cursor, completeAt } = subscriber
+    this.#call(subscriber, () => sink.heartbeat(cursor as EventPosition, completeAt))
   }
 }
 

@@ -22,6 +22,12 @@ export class Cache<Value> {
     return older
   }
 
+  /** Its weight still counts until the generation ends. */
+  delete(key: string): void {
+    this.#recent.delete(key)
+    this.#older.delete(key)
+  }
+
   set(key: string, value: Value): void {
     const weight = this.#weightOf(key, value)
     if (this.#weight + weight > this.#size) {

@@ -37,7 +37,7 @@ export interface WebhookDeliveryStore {
    */
   record(command: RecordAttempts): Promise<number[] | null>
 
-  /** Returns the number of undelivered events and the id of the oldest one. */
+  /** Returns the number of undelivered events and the id of the oldest one, without those of paused endpoints. */
   backlog(): Promise<DeliveryBacklog>
 
   /** Returns deliveries of an endpoint, newest first. */

@@ -30,6 +30,7 @@ export interface EventRoutesDependencies {
 export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
   const { feed, rateLimiter, maxConnections } = dependencies
   const authentication = new Authentication(['Token'], dependencies.authentication)
+  const checks = new TokenChecks(authentication)
   const validate = compileValidator(eventQuery)
   app.route({
     method: 'GET',
@@ -41,7 +42,10 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       const apiToken = await context.permit.during(() => authentication.authenticate(authorization))
       authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
-      const eventRequest = { apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) }
+      const eventRequest = {
+        ...{ apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) },
+        faultOfToken: (afterRevocation: boolean) => checks.faultOf(authorization, afterRevocation),
+      }
       await feed.checkReadable()
       if (request.raw.socket.destroyed) throw new Fault('unavailable', 'The client has left')
       // From here on synchronous, so that simultaneous requests do not exceed the limit.
@@ -59,21 +63,38 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
 
   function startStream(request: FastifyRequest, reply: FastifyReply, eventRequest: EventRequest): void {
     reply.hijack()
-    const isStillValid = async () => {
-      try {
-        await authentication.authenticate(request.raw.headers.authorization)
-        return true
-      } catch (error) {
-        // While the store is unavailable, the stream waits.
-        return !(error instanceof Fault && error.code === 'unauthenticated')
-      }
-    }
     const { clock } = dependencies
-    streamEvents(feed, eventRequest, contextOf(request.raw), {
-      headers: reply.getHeaders(),
-      clock,
-      isStillValid,
-    })
+    streamEvents(feed, eventRequest, contextOf(request.raw), { headers: reply.getHeaders(), clock })
+  }
+}
+
+/** Checks the API tokens of connections. Connections with the same one share a check. */
+class TokenChecks {
+  readonly #authentication: Authentication
+  readonly #running = new Map<string, Promise<Fault | null>>()
+
+  constructor(authentication: Authentication) {
+    this.#authentication = authentication
+  }
+
+  faultOf(authorization = '', afterRevocation: boolean): Promise<Fault | null> {
+    const key = `${afterRevocation} ${authorization}`
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    if (afterRevocation) this.#authentication.distrust(authorization)
+    const check = this.#check(authorization).finally(() => this.#running.delete(key))
+    this.#running.set(key, check)
+    return check
+  }
+
+  async #check(authorization: string): Promise<Fault | null> {
+    try {
+      await this.#authentication.authenticate(authorization)
+      return null
+    } catch (error) {
+      // While the store is unavailable, the connection waits.
+      return error instanceof Fault && error.code === 'unauthenticated' ? error : null
+    }
   }
 }
 

@@ -4,21 +4,19 @@ import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventFeed } from '../../domain/event/event-feed.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import type { RequestContext } from '../request-context.ts'
-import type { EventRequest } from './event-request.ts'
+import { isRevocation, type EventRequest } from './event-request.ts'
 
 export interface StreamOptions {
   readonly headers: ReturnType<FastifyReply['getHeaders']>
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Returns false once the API token is revoked or has expired. */
-  readonly isStillValid: () => Promise<boolean>
 }
 
 /** Sends Server-Sent Events until the client leaves, the API token is revoked, or the service stops. */
 export function streamEvents(
   feed: EventFeed,
-  { apiToken, after, isVisible }: EventRequest,
+  { apiToken, after, isVisible, faultOfToken }: EventRequest,
   context: RequestContext,
-  { headers, clock, isStillValid }: StreamOptions,
+  { headers, clock }: StreamOptions,
 ): void {
   const { response } = context
   const startedAt = clock.monotonic()
@@ -28,21 +26,23 @@ export function streamEvents(
     if (value !== undefined) response.setHeader(name, value)
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   const write = (text: string) => text === '' || response.writableEnded || response.write(text)
+  const checkToken = (afterRevocation: boolean) =>
+    void faultOfToken(afterRevocation).then((fault) => fault && end())
   // Clients reconnect after a second.
   write('retry: 1000\n\n')
   const { workspaceId, environment } = apiToken
   const subscription = feed.subscribe(
     {
       ...{ workspaceId, environment },
-      send: (events) =>
-        write(
-          events
-            .filter(isVisible)
-            .map((event) => messageOf(event.position, event.type, eventJson(event)))
-            .join(''),
-        ),
+      send: (events) => {
+        if (events.some(isRevocation)) checkToken(true)
+        const messages = events
+          .filter(isVisible)
+          .map((event) => messageOf(event.position, event.type, eventJson(event)))
+        return write(messages.join(''))
+      },
       heartbeat: (position, completeAt) => {
-        void isStillValid().then((isValid) => isValid || end())
+        checkToken(false)
         // A client that does not read gets no more, so that it costs no memory and its connection counts as idle.
         if (response.writableNeedDrain) return
         const elapsed = Math.floor(completeAt - startedAt)

@@ -36,7 +36,7 @@ export class HttpMetrics implements RequestObserver {
     })
     addGauge(registry, {
       name: 'ugs_http_requests_in_flight',
-      help: 'Requests that have arrived and have no complete response yet.',
+      help: 'Requests that have arrived and have no complete response yet, including connections to /events.',
       read: () => this.#inFlight,
     })
   }

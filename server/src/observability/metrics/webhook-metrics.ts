@@ -17,7 +17,7 @@ export class WebhookMetrics {
     for (const outcome of ['delivered', 'failed']) this.#attempts.inc({ outcome }, 0)
     addGauge(registry, {
       name: 'ugs_webhook_undelivered_events',
-      help: 'Events that wait for their delivery to a webhook endpoint, counted every 15 seconds.',
+      help: 'Events that wait for their delivery to a webhook endpoint that is not paused, counted every 15 seconds.',
       read: () => this.#undelivered,
       aggregator: 'max',
     })

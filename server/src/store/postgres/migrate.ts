@@ -27,6 +27,8 @@ const markOfFilling = `${mark}, being filled by ugs store copy`
 export interface MigrationOptions {
   readonly migrate: MigrateMode
   readonly distribute: DistributeMode
+  /** True to refuse a database without a store instead of creating one. */
+  readonly mustExist?: boolean | undefined
   readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
   /** Called each time that a step gives up waiting for the lock of a table, before it retries. */
   readonly onLocked?: (() => void) | undefined
@@ -44,12 +46,19 @@ const lockIntervalMs = 100
  * Applies pending migrations under an advisory lock. If several processes start at once, one does the work and the others find it
  * done. An up-to-date database is only read. A new store gets all migrations in one transaction. In an existing store each migration
  * is a transaction, so that services of the previous release can go on. Needs two connections.
- * @throws StoreError if the database belongs to a newer release or another program, or has pending migrations in mode `check`
+ * @throws StoreError if the database belongs to a newer release or another program, has pending migrations in mode `check`, or must have a
+ *   store and has none
  */
 export async function migrate(primary: PrimaryPool, options: MigrationOptions): Promise<void> {
   const { migrate: mode, distribute: distributeMode } = options
   const migrations = readMigrations('postgres')
-  const isUpToDate = pendingMigrations(migrations, await readApplied(primary.query), mode).length === 0
+  const applied = await readApplied(primary.query)
+  if (options.mustExist === true && applied.length === 0) {
+    throw new StoreError(
+      'there is no store in this database; check DATABASE_URL, or run `ugs serve` or `ugs migrate` to create one',
+    )
+  }
+  const isUpToDate = pendingMigrations(migrations, applied, mode).length === 0
   try {
     if (!isUpToDate || distributeMode === 'required')
       while (!(await migrateLocked(primary, migrations, options))) await sleep(lockIntervalMs)

@@ -21,7 +21,7 @@ import {
   describedEndpoint,
   dueDeliveryOf,
   endpointOf,
-  selectHealth,
+  selectBacklog,
   targetsOf,
   type HealthRow,
   type WebhookDeliveryRow,
@@ -177,7 +177,7 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
   }
 
   async backlog(): Promise<DeliveryBacklog> {
-    const [row] = await this.#retry.query<HealthRow>(selectHealth('true'))
+    const [row] = await this.#retry.query<HealthRow>(selectBacklog)
     return backlogOf(row as HealthRow)
   }
 

@@ -23,7 +23,7 @@ import {
   describedEndpoint,
   dueDeliveryOf,
   endpointOf,
-  selectHealth,
+  selectBacklog,
   targetsOf,
   type HealthRow,
   type WebhookDeliveryRow,
@@ -235,7 +235,7 @@ function attemptStatements(prepare: Prepare) {
       `UPDATE webhook_endpoint SET state = 'disabled', updated_at = ?
        WHERE webhook_endpoint_id = ? AND state = 'active' RETURNING *`,
     ),
-    selectBacklog: prepare<[], HealthRow>(selectHealth('true')),
+    selectBacklog: prepare<[], HealthRow>(selectBacklog),
   }
 }
 

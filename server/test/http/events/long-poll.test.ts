@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApiToken } from '../../support/command.ts'
+import { createApiToken, runCommand } from '../../support/command.ts'
 import { sendRequest } from '../../support/http.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, userApi, userGroupIn } from '../../support/user-api.ts'
 
-const service = await startService({ after }, { UGS_MAX_EVENT_CONNECTIONS: '2' })
+const service = await startService(
+  { after },
+  {
+    UGS_MAX_EVENT_CONNECTIONS: '2',
+    UGS_API_TOKEN_CACHE_MS: '5000',
+  },
+)
 const { origin, tokens } = service
 const renderer = await createApiToken(service, 'Testing', '--scopes', 'introspect')
 const api = userApi(origin, tokens.Testing)
@@ -80,6 +86,20 @@ test('an unknown position gets a reset at once', async () => {
   const { position } = await poll(30)
   const foreign = position.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
   assert.deepEqual(await poll(30, foreign), { events: [{ type: 'reset' }], position })
+})
+
+test('a revocation of its API token ends a poll with 401', async () => {
+  const { position } = await poll(30)
+  const leaving = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+  const get = (path: string) => sendRequest(origin, { path, token: leaving })
+  assert.equal((await get(pathOf(1))).status, 200)
+  // The service trusts the API token for longer than the poll waits.
+  const waiting = get(pathOf(4, position))
+  const list = JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as { id: number }[]
+  await runCommand(service, 'api-token', 'revoke', String(Math.max(...list.map(({ id }) => id))))
+  const response = await waiting
+  assertFault(response, 'unauthenticated')
+  assert.equal(response.headers['www-authenticate'], 'Token')
 })
 
 test('a client that leaves frees its place', async () => {

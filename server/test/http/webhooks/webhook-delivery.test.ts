@@ -338,6 +338,8 @@ test('deliveries expire with the events, undelivered ones 3 days later, and the 
   await bench.rename('a', 'C')
   await stepUntil(dispatcher, async () => (await deliveriesOf(bench, endpoint.id)).length === 3)
   const { webhookDeliveries } = bench.store
+  // No alert is due.
+  assert.deepEqual(await webhookDeliveries.backlog(), { undelivered: 0, oldestEventId: null })
   assert.equal(await webhookDeliveries.deleteOlderThan(changedAt + 1), 1)
   assert.equal(await webhookDeliveries.deleteOlderThan(changedAt + retryPeriodMs + 1), 1)
   receiver.received.length = 0
