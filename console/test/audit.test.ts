@@ -64,7 +64,7 @@ describe('audit log page', () => {
     await page.reload()
     await page.getByText('1 event.').waitFor()
     await page.getByLabel('Request id').fill('nothing')
-    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('No event matches').waitFor()
   })
 
