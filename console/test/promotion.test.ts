@@ -63,7 +63,7 @@ describe('promotion page', () => {
     assert.equal(await page.getByRole('textbox', { name: 'Ids' }).inputValue(), 'picked-1\n')
     await tabTo(page, 'Preview')
     await page.keyboard.press('Enter')
-    await page.getByText('Picked customer, renamed').waitFor()
+    await page.getByRole('table').getByText('Picked customer, renamed').waitFor()
     await tabTo(page, 'Promote 1 user group')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()

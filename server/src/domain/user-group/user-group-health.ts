@@ -12,7 +12,7 @@ export const healthProblems = ['no_mapping', 'unresolved', 'never_viewed'] as co
 
 export type HealthProblem = (typeof healthProblems)[number]
 
-export interface UserGroupHealth {
+interface UserGroupHealth {
   /** Number of mapping entries. */
   readonly entries: number
   /** Number of entries that name no registered data source; 0 if no schema is registered. */
