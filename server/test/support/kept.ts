@@ -42,8 +42,8 @@ export async function writingNothing<T>(service: RunningService, work: () => Pro
 export type KeptRow = Readonly<Record<string, unknown>> & { readonly table: string }
 
 /**
- * Returns all rows of all tables as sorted texts, because PostgreSQL moves a row that it writes. Leaves out times of last use,
- * which are written in the background, and SQLite's internal counters.
+ * Returns all rows of all tables as sorted texts, because PostgreSQL moves a row that it writes. Leaves out what is
+ * written in the background, such as times of last use, and SQLite's internal counters.
  */
 export async function rowsOf({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, KeptRow>> {
   const rows = databaseUrl === undefined ? sqliteRows(dataFolder) : await postgresRows(databaseUrl)
@@ -88,7 +88,8 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
 const notKept = ['last_introspection', 'change_count', 'webhook_leader', 'webhook_delivery']
 
 function keptRow(table: string): (row: unknown) => KeptRow {
-  return (row) => ({ ...(row as object), table, last_used_at: undefined })
+  const inBackground = { last_used_at: undefined, last_success_at: undefined, failing_since: undefined }
+  return (row) => ({ ...(row as object), table, ...inBackground })
 }
 
 async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<unknown[]> {

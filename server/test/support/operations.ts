@@ -232,7 +232,10 @@ export const openRoutes =
   /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|docs\b.*|console|console\/\*|console\/assets\/\*)$/
 
 /** Routes that sign in to the console and out. */
-export const sessionRoutes = ['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`)
+export const sessionRoutes = [
+  ...['DELETE', 'GET', 'POST'].map((method) => `${method} /console/session`),
+  'POST /console/session/link',
+]
 
 /** Returns true if the response is an error with this code. */
 export function assertCode(response: HttpResponse, code: ErrorCode, { challenge }: Operation): void {
