@@ -30,7 +30,10 @@ describe('isolation report page', () => {
       const page = await running().open(t, { path })
       if (page === undefined) return
       await page.getByRole('table', { name: 'Shared data sources' }).waitFor()
-      const rows = await page.getByRole('row').filter({ has: page.getByRole('cell') }).allInnerTexts()
+      const rows = await page
+        .getByRole('row')
+        .filter({ has: page.getByRole('cell') })
+        .allInnerTexts()
       assert.deepEqual(
         rows.map((row) => /Names nothing|Shared/.exec(row)?.[0]),
         ['Names nothing', 'Names nothing', 'Shared', 'Shared'],
