@@ -57,6 +57,8 @@ export function stringsIn(value: SlowValue): string[] {
 export function meaningOf(value: SlowValue): string {
   switch (value.kind) {
     case 'number':
+      // Different long numbers may be the same double.
+      if (value.text.length >= 16) return value.text
       return Object.is(value.number, -0) ? '-0' : String(value.number)
     case 'string':
       return JSON.stringify(value.string)
@@ -210,47 +212,25 @@ class Reader {
   }
 
   #number(): SlowValue {
-    const [text, sign, whole, fraction = '', exponent = '0'] =
-      /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/.exec(this.#text.slice(this.#at)) ?? []
+    const [text, sign, whole, fraction = ''] =
+      /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE][+-]?[0-9]+)?/.exec(this.#text.slice(this.#at)) ?? []
     if (text === undefined || whole === undefined) throw noJson
     this.#at += text.length
     const number = Number(text)
-    if (!isKept(BigInt(whole + fraction), Number(exponent) - fraction.length, Math.abs(number))) this.#break()
+    const isRight =
+      text === sign + whole ? isDouble(BigInt(whole), number) : isPrecise(whole + fraction, number)
+    if (!isRight) this.#break()
     return { kind: 'number', number: sign === '-' && number === 0 ? -0 : number, text }
   }
 }
 
-interface Fraction {
-  readonly over: bigint
-  readonly under: bigint
+/** Returns true if a double holds the integer. */
+function isDouble(integer: bigint, double: number): boolean {
+  return Number.isFinite(double) && BigInt(Math.abs(double)) === integer
 }
 
-const decimalFraction = (digits: bigint, exponent: number): Fraction => ({
-  over: digits * 10n ** BigInt(Math.max(0, exponent)),
-  under: 10n ** BigInt(Math.max(0, -exponent)),
-})
-
-const isEqual = (a: Fraction, b: Fraction) => a.over * b.under === b.over * a.under
-
-/** Returns true if digits × 10^exponent is exactly the double that it is read as, or its shortest text. */
-function isKept(digits: bigint, exponent: number, double: number): boolean {
-  if (digits === 0n) return true
-  if (!Number.isFinite(double) || double === 0) return false
-  // Larger and smaller exponents give zero or infinity.
-  const sent = decimalFraction(digits, exponent)
-  return isEqual(sent, valueOf(double)) || isEqual(sent, writtenValueOf(double))
-}
-
-/** Doubling a double is exact. Repeat until there is no fraction. */
-function valueOf(double: number): Fraction {
-  let under = 1n
-  let over = double
-  for (; !Number.isInteger(over); over *= 2) under *= 2n
-  return { over: BigInt(over), under }
-}
-
-function writtenValueOf(double: number): Fraction {
-  const [significand = '', exponent = '0'] = String(double).split('e')
-  const [whole = '', fraction = ''] = significand.split('.')
-  return decimalFraction(BigInt(whole + fraction), Number(exponent) - fraction.length)
+/** Returns true if a number has at most 17 significant digits and neither overflows nor becomes 0. */
+function isPrecise(digits: string, double: number): boolean {
+  const significant = BigInt(digits).toString().replace(/0+$/, '')
+  return Number.isFinite(double) && significant.length <= 17 && (significant === '') === (double === 0)
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../../domain/fault.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
-import { isExactNumber } from './json-number.ts'
+import { isAcceptedNumber } from './json-number.ts'
 import { shownPointer } from '../../domain/json/json-pointer.ts'
 import { syntaxErrorOffset } from './json-syntax.ts'
 
@@ -34,7 +34,7 @@ const body: JsonSource = { whole: 'The body', firstLine: 1 }
 /**
  * Reads a JSON text without losing or altering any part of it.
  * @throws Fault `malformed_json` with the problem and its position: invalid UTF-8 or JSON, a byte order mark, a duplicate key, a
- * lone surrogate, or a number that an IEEE double cannot represent
+ * lone surrogate, or a number beyond the precision or range of an IEEE double
  */
 export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   if (!isUtf8(bytes)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
@@ -259,8 +259,8 @@ class Scan {
       else if (!isDigit(char) && char !== 0x2e && char !== minus && char !== 0x2b) break
     }
     // A double represents any number of 15 significant digits.
-    if ((hasExponent || end - start > 15) && !isExactNumber(text.slice(start, end))) {
-      this.#fail(start, 'is a number that a double cannot hold exactly; send it as a string')
+    if ((hasExponent || end - start > 15) && !isAcceptedNumber(text.slice(start, end))) {
+      this.#fail(start, 'is a number beyond the precision or range of a double; send it as a string')
     }
     this.#offset = end
   }

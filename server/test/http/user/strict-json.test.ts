@@ -19,7 +19,7 @@ for (const properties of [
   '{"n":[0,-0,0.0,-0.0,0e999,0E-999,-0e0]}',
   '{"n":[0.1,1.0,123e45,1.10,100,1e2,1E+2,1e-2,1E02]}',
   '{"n":[9007199254740991,-9007199254740991,9007199254740992,100000000000000000000,1e23]}',
-  '{"n":[0.30000000000000004,1.7976931348623157e308,5e-324,2.2250738585072014e-308,0.000001]}',
+  '{"n":[0.30000000000000004,0.10000000000000001,4.9E-324,1.7976931348623157e308,5e-324,2.2250738585072014e-308,0.000001]}',
   '{"b":1,"a":2,"10":3,"9":4,"":5," ":6}',
   '{"__proto__":{"a":1},"constructor":{"prototype":{}},"toString":null,"hasOwnProperty":[]}',
   '{"a":"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\","\\u00e9":"é","\\ud83d\\ude00":"😀"}',
@@ -72,7 +72,7 @@ const refusedNumbers = [
   '1' + '0'.repeat(400),
 ]
 for (const number of refusedNumbers) {
-  test(`a number that a double cannot hold is refused with its place: ${shown(number)}`, async () => {
+  test(`a number beyond a double is refused with its place: ${shown(number)}`, async () => {
     const positions = {
       '/properties/n': `{"n":${number}}`,
       '/properties/a/1/n': `{"a":[1,{"n":${number}}]}`,
