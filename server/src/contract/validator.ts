@@ -3,15 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
-import {
-  timestamp,
-  notOnlyWhiteSpace,
-  pointer,
-  upToThirty,
-  wholeNumber,
-  withoutControlCharacters,
-  withoutNul,
-} from './patterns.ts'
+import { timestamp, pointer, upToThirty, visibleText, wholeNumber, withoutNul } from './patterns.ts'
 
 // Validation changes no values: no coercion, no defaults, no removed members. `strict` refuses schemas with errors.
 const ajv = new Ajv({
@@ -96,8 +88,7 @@ function messageOf(error: ErrorObject): string {
 }
 
 const patternMessages = {
-  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
-  [notOnlyWhiteSpace]: 'must not be only white space',
+  [visibleText]: 'must not have control characters (U+0000 to U+001F, U+007F), nor be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
   [upToThirty]: 'must be a whole number from 1 to 30',

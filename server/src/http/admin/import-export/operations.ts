@@ -7,6 +7,7 @@ import type { AdminOperation, AdminResponse } from '../operation.ts'
 import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { spool } from './spool.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 
@@ -21,7 +22,7 @@ export const importExportOperations = {
     query: Type.Object(
       {
         dry_run: Type.Optional(
-          Type.Enum(['true', 'false'], {
+          textEnum(['true', 'false'], {
             description: 'If true, reports what the import would do and writes nothing.',
             default: 'false',
           }),
@@ -47,7 +48,7 @@ export const importExportOperations = {
     description:
       'Returns all user groups, ordered by id, as rows that can be imported. Tokens are not exported; an import issues new ones.',
     query: Type.Object(
-      { format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })) },
+      { format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })) },
       { additionalProperties: false },
     ),
     response: schemas.ExportRow,

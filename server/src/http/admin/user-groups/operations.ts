@@ -18,6 +18,7 @@ import {
 import { cursorOf, isId, limitOf, listResponse, pageById, positionOf } from '../pages.ts'
 import { deletedUserGroupJson, userGroupJson, versionJson, viewResponse } from './responses.ts'
 import * as schemas from './schemas.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 const versionsListed = 200
@@ -49,7 +50,7 @@ const searchQuery = Type.Object(
     data_source: searchText(
       'Value of the mapping entry. If it names a registered data source, mappings that name the same one by its other id match too.',
     ),
-    suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    suspended: Type.Optional(textEnum(['true', 'false'])),
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },
