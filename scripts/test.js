@@ -30,6 +30,8 @@ const storeIndependent = [
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|oauth-metadata|operation-paths|strict-json)\.test\.ts$/,
 ]
 
+/** Files that use packages of `tools/checks`. */
+const withChecks = /^(client|renderer)\/|^server\/test\/clients\/generated/
 /** Files that run a browser, which needs most CPU. */
 const inBrowser = /^(console|examples)\/|^server\/test\/docs-page\//
 
@@ -104,10 +106,8 @@ async function compiledFiles() {
   if (others.length > 0) buildIfStale()
   // Test files that run at once would disturb each other's installation.
   if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
-  if (others.some(({ source }) => source.startsWith('renderer/'))) {
-    installPackages('tools/databases')
-    installPackages('tools/checks')
-  }
+  if (others.some(({ source }) => source.startsWith('renderer/'))) installPackages('tools/databases')
+  if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')
   const onPostgres = others
     .map(({ source }) => source)
     .filter((source) => features.test(source) && dependsOnStore(source))

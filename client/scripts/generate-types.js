@@ -9,7 +9,7 @@ import { openApiDocument } from '../../server/dist/http/docs/openapi-document.js
 
 /**
  * @typedef {{
- *   default: (document: object, options: { defaultNonNullable: boolean }) => Promise<ts.Node[]>,
+ *   default: (document: object) => Promise<ts.Node[]>,
  *   astToString: (node: ts.Node[]) => string,
  * }} OpenApiTypeScript
  */
@@ -20,7 +20,7 @@ const head = '// Generated from the OpenAPI document by client/scripts/generate-
 const { default: openapiTypes, astToString } = /** @type {OpenApiTypeScript} */ (
   requirePackage('tools/checks', 'openapi-typescript')
 )
-const nodes = await openapiTypes(openApiDocument('0.0.0'), { defaultNonNullable: false })
+const nodes = await openapiTypes(openApiDocument('0.0.0'))
 // The client writes out its three paths itself. Only their bodies can drift.
 const components = nodes.filter((node) => ts.isInterfaceDeclaration(node) && node.name.text === 'components')
 const wanted = await format(head + astToString(components), {

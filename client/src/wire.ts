@@ -7,12 +7,12 @@ export interface components {
        * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
        * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -40,8 +40,7 @@ export interface components {
        */
       current_token: string
       /**
-       * @description Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again.
-       * @default 0
+       * @description Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.
        * @example 3600
        */
       grace_period_seconds?: number
@@ -135,7 +134,7 @@ export interface components {
         /**
          * @description The environment of the user group, which is that of the API token that created it.
          * @example Customer
-         * @enum {unknown}
+         * @enum {string}
          */
         api_environment_tag: 'Customer' | 'Testing'
       }
@@ -170,7 +169,7 @@ export interface components {
         /**
          * @description The environment of the user group, which is that of the API token that created it.
          * @example Customer
-         * @enum {unknown}
+         * @enum {string}
          */
         api_environment_tag: 'Customer' | 'Testing'
       }
@@ -228,7 +227,7 @@ export interface components {
           /**
            * @description The environment of the user group, which is that of the API token that created it.
            * @example Customer
-           * @enum {unknown}
+           * @enum {string}
            */
           api_environment_tag: 'Customer' | 'Testing'
           /**
@@ -279,7 +278,7 @@ export interface components {
       /**
        * @description A code of OAuth.
        * @example invalid_client
-       * @enum {unknown}
+       * @enum {string}
        */
       error:
         | 'invalid_request'
@@ -299,7 +298,7 @@ export interface components {
       request_id: string
     }
     Event: {
-      /** @enum {unknown} */
+      /** @enum {string} */
       type:
         | 'user_group.created'
         | 'user_group.updated'
@@ -381,21 +380,23 @@ export interface components {
        * @constant
        */
       success: 1
+      /**
+       * @description Changed values. `before` is absent if the value was added, `after` if it was removed.
+       * @example [
+       *       {
+       *         "path": "/properties/plan",
+       *         "before": "gold",
+       *         "after": "silver"
+       *       }
+       *     ]
+       */
       differences: {
         /**
          * @description JSON Pointer (RFC 6901).
          * @example /properties/plan
          */
         path: string
-        /**
-         * @description Absent if the value was added.
-         * @example gold
-         */
         before?: unknown
-        /**
-         * @description Absent if the value was removed.
-         * @example silver
-         */
         after?: unknown
       }[]
     }
@@ -413,7 +414,7 @@ export interface components {
       /**
        * @description The environment of the user group, which is that of the API token that created it.
        * @example Customer
-       * @enum {unknown}
+       * @enum {string}
        */
       api_environment_tag: 'Customer' | 'Testing'
       /**
@@ -505,7 +506,7 @@ export interface components {
       /**
        * @description The environment of the user group, which is that of the API token that created it.
        * @example Customer
-       * @enum {unknown}
+       * @enum {string}
        */
       api_environment_tag: 'Customer' | 'Testing'
       /**
@@ -571,12 +572,12 @@ export interface components {
        * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
        * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -599,8 +600,7 @@ export interface components {
     }
     RotateBody: {
       /**
-       * @description Number of seconds for which the old token stays valid for viewing.
-       * @default 0
+       * @description Number of seconds for which the old token stays valid for viewing. Default: 0.
        * @example 3600
        */
       grace_period_seconds?: number
@@ -635,7 +635,7 @@ export interface components {
        * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -838,7 +838,7 @@ export interface components {
        * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -874,14 +874,14 @@ export interface components {
           user_group_id: string | null
           /**
            * @example created
-           * @enum {unknown}
+           * @enum {string}
            */
           outcome: 'created' | 'updated' | 'unchanged' | 'refused'
           error?: {
             /**
              * @description A stable code for programs.
              * @example validation_failed
-             * @enum {unknown}
+             * @enum {string}
              */
             code:
               | 'malformed_request'
@@ -968,12 +968,12 @@ export interface components {
        * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
        * @description Name of the user group. Unchanged if omitted.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -1003,7 +1003,7 @@ export interface components {
       findings: {
         /**
          * @description `shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source. `mapped_twice`: mapping entries that name a schema by its id, while the mapping also has the provided id of the schema.
-         * @enum {unknown}
+         * @enum {string}
          */
         kind: 'shared' | 'unresolved' | 'mapped_twice'
         /** @example 40 */
@@ -1085,8 +1085,7 @@ export interface components {
        */
       user_group_ids: string[]
       /**
-       * @description If true, nothing is changed.
-       * @default false
+       * @description If true, nothing is changed. Default: false.
        * @example true
        */
       dry_run?: boolean
@@ -1105,24 +1104,26 @@ export interface components {
         provided_id: string
         /**
          * @description The result of the promotion, or in a dry run the expected result.
-         * @enum {unknown}
+         * @enum {string}
          */
         outcome: 'created' | 'updated' | 'unchanged' | 'not_found' | 'refused'
+        /**
+         * @description Changed values. `before` is absent if the value was added, `after` if it was removed.
+         * @example [
+         *       {
+         *         "path": "/properties/plan",
+         *         "before": "gold",
+         *         "after": "silver"
+         *       }
+         *     ]
+         */
         differences: {
           /**
            * @description JSON Pointer (RFC 6901).
            * @example /properties/plan
            */
           path: string
-          /**
-           * @description Absent if the value was added.
-           * @example gold
-           */
           before?: unknown
-          /**
-           * @description Absent if the value was removed.
-           * @example silver
-           */
           after?: unknown
         }[]
         /**
@@ -1143,10 +1144,7 @@ export interface components {
        * @example ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY
        */
       token: string
-      /**
-       * @description If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token.
-       * @default false
-       */
+      /** @description If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token. Default: false. */
       rotate?: boolean
     }
     LeakedTokenResponse: {
@@ -1157,7 +1155,7 @@ export interface components {
       success: 1
       /**
        * @description `unknown`: not a token of this workspace and environment.
-       * @enum {unknown}
+       * @enum {string}
        */
       kind: 'user_group_token' | 'api_token' | 'unknown'
       /** @description Whether the token was valid when the request arrived. */
@@ -1183,7 +1181,7 @@ export interface components {
       /**
        * @description The environment of the user group, which is that of the API token that created it.
        * @example Customer
-       * @enum {unknown}
+       * @enum {string}
        */
       api_environment_tag: 'Customer' | 'Testing'
       /**
@@ -1229,7 +1227,7 @@ export interface components {
        * @description Name that describes its purpose.
        * @example backend
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Permissions.
        * @example [
@@ -1261,8 +1259,7 @@ export interface components {
     }
     ApiTokenRotationBody: {
       /**
-       * @description Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days).
-       * @default 86400
+       * @description Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days). Default: 86400.
        * @example 86400
        */
       overlap_seconds?: number
@@ -1327,7 +1324,7 @@ export interface components {
        * @description Name of the workspace.
        * @example second-product
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     WorkspaceListResponse: {
       /**
@@ -1371,7 +1368,7 @@ export interface components {
         occurred_at: string
         /**
          * @description Kind of change.
-         * @enum {unknown}
+         * @enum {string}
          */
         action:
           | 'user_group.created'
@@ -1448,12 +1445,12 @@ export interface components {
        * @description Id that you assign.
        * @example sales
        */
-      provided_id: string & (unknown & unknown)
+      provided_id: string
       /**
        * @description Name.
        * @example Sales
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     DataSourceListResponse: {
       /**
@@ -1529,12 +1526,12 @@ export interface components {
        * @description Id that you assign.
        * @example sales
        */
-      provided_id: string & (unknown & unknown)
+      provided_id: string
       /**
        * @description Name.
        * @example Sales
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     SchemaListResponse: {
       /**
@@ -1607,7 +1604,7 @@ export interface components {
          * @example 019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45
          */
         event_id: string
-        /** @enum {unknown} */
+        /** @enum {string} */
         event_type:
           | 'user_group.created'
           | 'user_group.updated'
@@ -1635,7 +1632,7 @@ export interface components {
         team_id: number | null
         /**
          * @description `pending` before the first attempt, `failing` after an attempt that failed.
-         * @enum {unknown}
+         * @enum {string}
          */
         state: 'pending' | 'failing' | 'delivered'
         /** @example 1 */
@@ -1709,7 +1706,7 @@ export interface components {
       )[]
       /**
        * @description `disabled` by the service after 3 days without success. Events then wait as if paused.
-       * @enum {unknown}
+       * @enum {string}
        */
       state: 'active' | 'paused' | 'disabled'
       /**
@@ -1755,7 +1752,7 @@ export interface components {
        * @description Name.
        * @example Renderer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
        * @example https://renderer.example.com/webhooks
@@ -1789,7 +1786,7 @@ export interface components {
        * @description Name.
        * @example Renderer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
        * @example https://renderer.example.com/webhooks
@@ -1819,7 +1816,7 @@ export interface components {
       )[]
       /**
        * @description While paused, events wait, at most for the retention of events and 3 days.
-       * @enum {unknown}
+       * @enum {string}
        */
       state?: 'active' | 'paused'
     }
@@ -1873,8 +1870,7 @@ export interface components {
     }
     WebhookSecretRotationBody: {
       /**
-       * @description Number of seconds for which the old secret signs too: 0 to 2592000 (30 days).
-       * @default 86400
+       * @description Number of seconds for which the old secret signs too: 0 to 2592000 (30 days). Default: 86400.
        * @example 86400
        */
       overlap_seconds?: number
@@ -1889,7 +1885,7 @@ export interface components {
         /**
          * @description A stable code for programs.
          * @example validation_failed
-         * @enum {unknown}
+         * @enum {string}
          */
         code:
           | 'malformed_request'

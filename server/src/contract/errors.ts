@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Fault, FaultCode } from '../domain/fault.ts'
+import { textEnum } from './text-enum.ts'
 
 /** The HTTP status and the meaning of each error code (contract, "Errors"). */
 export const errorTable = {
@@ -79,7 +80,7 @@ export const ErrorResponse = Type.Object(
     success: Type.Literal(0, { description: '0: the request failed.' }),
     error: Type.Object(
       {
-        code: Type.Enum(Object.keys(errorTable) as FaultCode[], {
+        code: textEnum(Object.keys(errorTable) as FaultCode[], {
           description: 'A stable code for programs.',
           examples: ['validation_failed'],
         }),
@@ -131,7 +132,7 @@ export function oauthCodeOf(code: FaultCode): string {
 /** Errors of the OAuth endpoints. */
 export const OAuthErrorResponse = Type.Object(
   {
-    error: Type.Enum([...new Set([invalidRequest, ...Object.values(oauthCodes)])], {
+    error: textEnum([...new Set([invalidRequest, ...Object.values(oauthCodes)])], {
       description: 'A code of OAuth.',
       examples: ['invalid_client'],
     }),

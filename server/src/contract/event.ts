@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { eventTypes, type Event } from '../domain/event/event.ts'
 import { timeOfEvent } from '../domain/audit/audit-event.ts'
+import { textEnum } from './text-enum.ts'
 
-const EventType = Type.Enum([...eventTypes])
+const EventType = textEnum(eventTypes)
 
 /** An event, as the feed sends it (contract, "Events"). */
 export const EventBody = Type.Object({

@@ -1,7 +1,11 @@
 // Regular expressions of the JSON schemas, in a form that every dialect supports. `validator.ts` has a message for each.
 
-/** No U+0000 to U+001F and no U+007F. */
-export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+/**
+ * No U+0000 to U+001F, no U+007F, and not only white space. One pattern, because OpenAPI generators stumble over `allOf` in a
+ * string. Matches the empty string too, which `minLength` refuses with its own message.
+ */
+export const visibleText =
+  '^([^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*)?$'
 /** No U+0000, which no id contains. */
 export const withoutNul = '^[^\\u0000]*$'
 /** RFC 3339. */
@@ -15,5 +19,3 @@ export const wholeNumbers = '^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,199}$'
 export const upToThirty = '^([1-9]|[12][0-9]|30)$'
 /** RFC 6901, with at least one step. */
 export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
-/** Matches the empty string too, which `minLength` refuses with its own message. */
-export const notOnlyWhiteSpace = '^$|\\S'

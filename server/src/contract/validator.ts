@@ -5,12 +5,11 @@ import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
 import {
   timestamp,
-  notOnlyWhiteSpace,
   pointer,
   upToThirty,
+  visibleText,
   wholeNumber,
   wholeNumbers,
-  withoutControlCharacters,
   withoutNul,
 } from './patterns.ts'
 
@@ -97,8 +96,7 @@ function messageOf(error: ErrorObject): string {
 }
 
 const patternMessages = {
-  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
-  [notOnlyWhiteSpace]: 'must not be only white space',
+  [visibleText]: 'must not have control characters (U+0000 to U+001F, U+007F), nor be only white space',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
   [wholeNumbers]: 'must be up to 200 positive whole numbers, separated by commas',

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 /**
  * Runs a program to its end and returns its standard output. It gets only PATH and HOME of this environment, because a proxy
  * setting must not affect it.
- * @throws Error with its standard error if it fails
+ * @throws Error with its output if it fails
  */
 export async function runProgram(
   command: string,
@@ -21,6 +21,6 @@ export async function runProgram(
   // The program may end without reading its input.
   child.stdin.on('error', () => undefined).end(stdin)
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`)
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}${stdout}`)
   return stdout
 }

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
-import { notOnlyWhiteSpace, withoutControlCharacters } from '../patterns.ts'
+import { visibleText } from '../patterns.ts'
+import { textEnum } from '../text-enum.ts'
 
 // Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
@@ -10,7 +11,7 @@ export const text = (description: string, example: string) =>
     description,
     minLength: 1,
     maxLength: limits.textLength,
-    allOf: [{ pattern: withoutControlCharacters }, { pattern: notOnlyWhiteSpace }],
+    pattern: visibleText,
     examples: [example],
   })
 
@@ -65,10 +66,9 @@ export const RotationBody = Type.Object(
     grace_period_seconds: Type.Optional(
       Type.Integer({
         description:
-          'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again.',
+          'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.',
         minimum: 0,
         maximum: limits.gracePeriodSeconds,
-        default: 0,
         examples: [3600],
       }),
     ),
@@ -102,7 +102,7 @@ export const properties = Type.Unsafe<Record<string, unknown> | null>({
   examples: [propertiesExample],
 })
 
-export const environmentTag = Type.Enum([...environments], {
+export const environmentTag = textEnum(environments, {
   description: 'The environment of the user group, which is that of the API token that created it.',
   examples: ['Customer'],
 })
@@ -143,6 +143,16 @@ export const IntrospectionBody = Type.Object({
 const seconds = (description: string, example: number) =>
   Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
 
+const RegisteredDataSource = response({
+  id: Type.Integer({ minimum: 1, examples: [213] }),
+  provided_id: Type.String({ examples: ['warehouse-eu'] }),
+  name: Type.String({ examples: ['Warehouse EU'] }),
+  schema: response({
+    id: Type.Integer({ minimum: 1, examples: [12] }),
+    provided_id: Type.String({ examples: ['40'] }),
+  }),
+})
+
 /** RFC 7662, section 2.2. */
 export const IntrospectionResponse = Type.Union([
   response({
@@ -155,22 +165,13 @@ export const IntrospectionResponse = Type.Union([
     name: identity.name,
     api_environment_tag: environmentTag,
     mapping: Mapping,
-    data_sources: Type.Record(
-      Type.String(),
-      response({
-        id: Type.Integer({ minimum: 1, examples: [213] }),
-        provided_id: Type.String({ examples: ['warehouse-eu'] }),
-        name: Type.String({ examples: ['Warehouse EU'] }),
-        schema: response({
-          id: Type.Integer({ minimum: 1, examples: [12] }),
-          provided_id: Type.String({ examples: ['40'] }),
-        }),
-      }),
-      {
-        description:
-          'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
-      },
-    ),
+    // Not Type.Record: OpenAPI generators do not know patternProperties.
+    data_sources: Type.Unsafe<Record<string, Static<typeof RegisteredDataSource>>>({
+      type: 'object',
+      description:
+        'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
+      additionalProperties: RegisteredDataSource,
+    }),
     properties,
   }),
   response({

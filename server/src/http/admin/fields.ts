@@ -47,13 +47,13 @@ export const dataSource = response({
 export const differences = Type.Array(
   response({
     path: Type.String({ description: 'JSON Pointer (RFC 6901).', examples: ['/properties/plan'] }),
-    before: Type.Optional(
-      Type.Unknown({ description: 'Absent if the value was added.', examples: ['gold'] }),
-    ),
-    after: Type.Optional(
-      Type.Unknown({ description: 'Absent if the value was removed.', examples: ['silver'] }),
-    ),
+    before: Type.Optional(Type.Unknown()),
+    after: Type.Optional(Type.Unknown()),
   }),
+  {
+    description: 'Changed values. `before` is absent if the value was added, `after` if it was removed.',
+    examples: [[{ path: '/properties/plan', before: 'gold', after: 'silver' }]],
+  },
 )
 
 // Query parameters are text.

@@ -30,7 +30,11 @@ function readEventsOperation(): object {
           items: {
             anyOf: [
               reference('Event'),
-              { type: 'object', required: ['type'], properties: { type: { const: 'reset' } } },
+              {
+                type: 'object',
+                required: ['type'],
+                properties: { type: { type: 'string', const: 'reset' } },
+              },
             ],
           },
         },

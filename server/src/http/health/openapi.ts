@@ -22,7 +22,11 @@ function healthPath(name: string, summary: string, status: string, faults: reado
           description: summary,
           content: {
             'application/json': {
-              schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
+              schema: {
+                type: 'object',
+                required: ['status'],
+                properties: { status: { type: 'string', const: status } },
+              },
               example: { status },
             },
           },

@@ -2,12 +2,13 @@ import { Type, type Static } from 'typebox'
 import { environmentTag, response, success, text } from '../../../contract/user/schemas.ts'
 import { defaultOverlapMs, maxOverlapMs, scopes } from '../../../domain/api-token/api-token.ts'
 import { id, time, timeOrNull } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 export const ApiToken = response({
   id: id('Id of the API token.'),
   name: Type.String({ examples: ['backend'] }),
   api_environment_tag: environmentTag,
-  scopes: Type.Array(Type.Enum([...scopes]), { examples: [['write']] }),
+  scopes: Type.Array(textEnum(scopes), { examples: [['write']] }),
   created_at: time('Time of creation'),
   expires_at: timeOrNull('Time of expiry'),
   revoked_at: timeOrNull('Time of revocation'),
@@ -30,7 +31,7 @@ const token = Type.String({ description: 'Shown only once.', examples: ['uga_cus
 export const ApiTokenBody = Type.Object(
   {
     name: text('Name that describes its purpose.', 'backend'),
-    scopes: Type.Array(Type.Enum([...scopes]), {
+    scopes: Type.Array(textEnum(scopes), {
       description: 'Permissions.',
       minItems: 1,
       maxItems: scopes.length,
@@ -56,10 +57,9 @@ export const ApiTokenRotationBody = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
-        description: 'Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days).',
+        description: `Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days). Default: ${defaultOverlapMs / 1000}.`,
         minimum: 0,
         maximum: maxOverlapMs / 1000,
-        default: defaultOverlapMs / 1000,
         examples: [86_400],
       }),
     ),

@@ -9,6 +9,7 @@ import type { AdminOperation } from '../operation.ts'
 import { cursorOf, limitOf, listResponse, positionOf } from '../pages.ts'
 import { auditEventJson } from './responses.ts'
 import { AuditEventListResponse } from './schemas.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const auditQuery = Type.Object(
   {
@@ -18,7 +19,7 @@ const auditQuery = Type.Object(
     user_group_id: searchText(
       'Id of a user group. If no user group has this id any more, events of those that had it.',
     ),
-    action: Type.Optional(Type.Enum([...auditActions])),
+    action: Type.Optional(textEnum(auditActions)),
     author: searchText('Author, such as `api_token:3` or `cli:root`.'),
     request_id: searchText('`X-Request-Id` of a request.'),
     limit: Type.Optional(limit),

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { auditActions } from '../../../domain/audit/audit-event.ts'
 import { id, nextCursor, time } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const AuditEvent = response({
   event_id: Type.String({
@@ -10,7 +11,7 @@ const AuditEvent = response({
     examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
   }),
   occurred_at: time('Time of the change'),
-  action: Type.Enum([...auditActions], { description: 'Kind of change.' }),
+  action: textEnum(auditActions, { description: 'Kind of change.' }),
   author: Type.String({
     description:
       'Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.',

@@ -8,6 +8,7 @@ import type { AdminOperation, AdminResponse } from '../operation.ts'
 import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { spool } from './spool.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 
@@ -22,7 +23,7 @@ export const importExportOperations = {
     query: Type.Object(
       {
         dry_run: Type.Optional(
-          Type.Enum(['true', 'false'], {
+          textEnum(['true', 'false'], {
             description: 'If true, reports what the import would do and writes nothing.',
             default: 'false',
           }),
@@ -49,7 +50,7 @@ export const importExportOperations = {
       'Returns all user groups, ordered by id, or those with the given team ids, as rows that can be imported. Tokens are not exported; an import issues new ones.',
     query: Type.Object(
       {
-        format: Type.Optional(Type.Enum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+        format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
         team_ids: Type.Optional(
           Type.String({
             description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',

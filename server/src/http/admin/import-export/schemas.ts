@@ -8,6 +8,7 @@ import {
   response,
   UserGroupBody,
 } from '../../../contract/user/schemas.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 // Rows of an import and of an export. The command line writes the same rows.
 
@@ -23,7 +24,7 @@ const ImportResult = response({
     description: 'Null if the row has no readable id.',
     examples: ['customer-42'],
   }),
-  outcome: Type.Enum(['created', 'updated', 'unchanged', 'refused'], { examples: ['created'] }),
+  outcome: textEnum(['created', 'updated', 'unchanged', 'refused'], { examples: ['created'] }),
   error: Type.Optional(Type.Omit(ErrorResponse.properties.error, ['request_id'])),
 })
 

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { dataSource, nextCursor } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 export const IsolationResponse = response({
   success,
   findings: Type.Array(
     response({
-      kind: Type.Enum(['shared', 'unresolved', 'mapped_twice'], {
+      kind: textEnum(['shared', 'unresolved', 'mapped_twice'], {
         description:
           '`shared`: several user groups see the same data. `unresolved`: mapping entries that name no registered data source. `mapped_twice`: mapping entries that name a schema by its id, while the mapping also has the provided id of the schema.',
       }),

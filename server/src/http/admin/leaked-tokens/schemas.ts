@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { response, success, tokenExample } from '../../../contract/user/schemas.ts'
 import { timeOrNull } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 export const LeakedTokenBody = Type.Object(
   {
@@ -14,8 +15,7 @@ export const LeakedTokenBody = Type.Object(
     rotate: Type.Optional(
       Type.Boolean({
         description:
-          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token.',
-        default: false,
+          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token. Default: false.',
       }),
     ),
   },
@@ -25,7 +25,7 @@ export type LeakedTokenBody = Static<typeof LeakedTokenBody>
 
 export const LeakedTokenResponse = response({
   success,
-  kind: Type.Enum(['user_group_token', 'api_token', 'unknown'], {
+  kind: textEnum(['user_group_token', 'api_token', 'unknown'], {
     description: '`unknown`: not a token of this workspace and environment.',
   }),
   works: Type.Boolean({ description: 'Whether the token was valid when the request arrived.' }),

@@ -3,6 +3,7 @@ import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { differences, nextCursor, time } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 export const CandidateListResponse = response({
   success,
@@ -29,7 +30,7 @@ export const PromotionBody = Type.Object(
       },
     ),
     dry_run: Type.Optional(
-      Type.Boolean({ description: 'If true, nothing is changed.', default: false, examples: [true] }),
+      Type.Boolean({ description: 'If true, nothing is changed. Default: false.', examples: [true] }),
     ),
   },
   { additionalProperties: false },
@@ -41,7 +42,7 @@ export const PromotionResponse = response({
   results: Type.Array(
     response({
       provided_id: identity.provided_id,
-      outcome: Type.Enum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
+      outcome: textEnum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
         description: 'The result of the promotion, or in a dry run the expected result.',
       }),
       differences,

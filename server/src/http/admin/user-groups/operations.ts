@@ -25,6 +25,7 @@ import {
   viewResponse,
 } from './responses.ts'
 import * as schemas from './schemas.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 const versionsListed = 200
@@ -56,9 +57,9 @@ const searchQuery = Type.Object(
     data_source: searchText(
       'Value of the mapping entry. If it names a registered data source, mappings that name the same one by its other id match too.',
     ),
-    suspended: Type.Optional(Type.Enum(['true', 'false'])),
+    suspended: Type.Optional(textEnum(['true', 'false'])),
     health: Type.Optional(
-      Type.Enum([...healthProblems], {
+      textEnum([...healthProblems], {
         description:
           'A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index has it, so a page examines a limited number of user groups and may have few matches, or none.',
       }),

@@ -82,10 +82,9 @@ export const RotateBody = Type.Object(
   {
     grace_period_seconds: Type.Optional(
       Type.Integer({
-        description: 'Number of seconds for which the old token stays valid for viewing.',
+        description: 'Number of seconds for which the old token stays valid for viewing. Default: 0.',
         minimum: 0,
         maximum: limits.gracePeriodSeconds,
-        default: 0,
         examples: [3600],
       }),
     ),

@@ -9,12 +9,13 @@ import { deleted, type AdminOperation } from '../operation.ts'
 import { listResponse, pageById } from '../pages.ts'
 import { secretResponse, webhookDeliveryJson, webhookEndpointJson } from './responses.ts'
 import * as schemas from './schemas.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'Webhooks'
 
 const deliveryQuery = Type.Object(
   {
-    state: Type.Optional(Type.Enum([...deliveryStates])),
+    state: Type.Optional(textEnum(deliveryStates)),
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },

@@ -9,8 +9,9 @@ import {
   webhookStates,
 } from '../../../domain/webhook/webhook-endpoint.ts'
 import { id, nextCursor, time, timeOrNull } from '../fields.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 
-const eventTypes = Type.Array(Type.Enum([...allEventTypes]), {
+const eventTypes = Type.Array(textEnum(allEventTypes), {
   description: 'Types of the events that it receives. Empty for all.',
   uniqueItems: true,
   maxItems: allEventTypes.length,
@@ -29,7 +30,7 @@ export const WebhookEndpoint = response({
   name: Type.String({ examples: ['Renderer'] }),
   url,
   event_types: eventTypes,
-  state: Type.Enum([...webhookStates], {
+  state: textEnum(webhookStates, {
     description: '`disabled` by the service after 3 days without success. Events then wait as if paused.',
   }),
   created_at: time('Time of creation'),
@@ -62,7 +63,7 @@ export const WebhookEndpointChangeBody = Type.Object(
     url: Type.Optional(url),
     event_types: Type.Optional(eventTypes),
     state: Type.Optional(
-      Type.Enum(['active', 'paused'], {
+      textEnum(['active', 'paused'], {
         description: 'While paused, events wait, at most for the retention of events and 3 days.',
       }),
     ),
@@ -75,10 +76,9 @@ export const WebhookSecretRotationBody = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
-        description: 'Number of seconds for which the old secret signs too: 0 to 2592000 (30 days).',
+        description: `Number of seconds for which the old secret signs too: 0 to 2592000 (30 days). Default: ${defaultSecretOverlapMs / 1000}.`,
         minimum: 0,
         maximum: maxSecretOverlapMs / 1000,
-        default: defaultSecretOverlapMs / 1000,
         examples: [86_400],
       }),
     ),
@@ -93,14 +93,14 @@ const WebhookDelivery = response({
     description: '`webhook-id` of the request, the same for each attempt.',
     examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
   }),
-  event_type: Type.Enum([...allEventTypes]),
+  event_type: textEnum(allEventTypes),
   occurred_at: time('Time of the event'),
   team_id: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     description: 'The user group, or null if the event concerns the whole environment.',
     examples: [213],
   }),
-  state: Type.Enum([...deliveryStates], {
+  state: textEnum(deliveryStates, {
     description: '`pending` before the first attempt, `failing` after an attempt that failed.',
   }),
   attempts: Type.Integer({ minimum: 0, examples: [1] }),
