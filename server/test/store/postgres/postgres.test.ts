@@ -5,7 +5,6 @@ import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
-import { describePaging } from '../contract/paging-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
@@ -15,7 +14,6 @@ const scope = suiteScope()
 const openFreshStore = async () => openPostgres({ after: () => undefined }, await migratedDatabase(scope))
 
 describeStore('PostgreSQL', openFreshStore)
-describePaging('PostgreSQL', openFreshStore)
 
 // On Citus, there are no events.
 if ((await nodeUrls()).length === 1) describeEvents('PostgreSQL', openFreshStore)
