@@ -34,6 +34,7 @@ import { leaveBodiesUnread } from './http/request-body.ts'
 import { contextOf } from './http/request-context.ts'
 import { setCommonHeaders } from './http/response.ts'
 import type { RequestObserver } from './http/server/request-observer.ts'
+import { acceptWaitingConnections } from './http/server/waiting-connections.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath } from './http/user/fast-path.ts'
 import { introspectionRoute } from './http/oauth/introspection-route.ts'
@@ -90,6 +91,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   // One logger for all requests: a child logger for each costs too much.
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
+  acceptWaitingConnections(app)
   app.setErrorHandler(sendFault)
   app.addHook('onRequest', (request, reply, done) => {
     const context = contextOf(request.raw)

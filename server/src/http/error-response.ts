@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorTable, oauthErrorBody } from '../contract/errors.ts'
 import { Fault, type FaultCode } from '../domain/fault.ts'
+import { received } from './received-header.ts'
 import { contextOf, type RequestContext, type ResponseHeaders } from './request-context.ts'
 import { sendJson } from './response.ts'
 
@@ -43,7 +44,7 @@ export function failureResponse(
   logger: Pick<FastifyBaseLogger, 'error'>,
   challengeOf: ChallengeOf,
 ): ErrorResponse {
-  const fault = faultOf(error)
+  const fault = faultOf(error, context.raw)
   if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
     logger.error(
       {
@@ -86,12 +87,15 @@ const codeOfStatus: Partial<Record<number, FaultCode>> = {
   415: 'unsupported_media_type',
 }
 
-function faultOf(error: unknown): Fault {
+function faultOf(error: unknown, { headers }: IncomingMessage): Fault {
   if (error instanceof Fault) return error
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status >= 400 && status < 500) {
     const code = codeOfStatus[status] ?? 'malformed_request'
-    return new Fault(code, errorTable[code].meaning)
+    // Fastify reads the Content-Type even where a body is ignored.
+    const problem =
+      status === 415 ? `Content-Type: is not valid: ${received(headers['content-type'])}` : undefined
+    return new Fault(code, problem ?? errorTable[code].meaning)
   }
   return new Fault('internal', 'Something went wrong on our side', { reason: reasonOf(error) })
 }

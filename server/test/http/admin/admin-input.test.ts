@@ -49,6 +49,13 @@ test('refuses HEAD with 405', async () => {
   }
 })
 
+test('names a Content-Type that is not valid, even where no body is read', async () => {
+  const headers = { 'content-type': 'nothing' }
+  const response = await admin.deleteUserGroup({ ...of(created), body: '{}', headers })
+  const { message } = assertFault(response, 'unsupported_media_type')
+  assert.equal(message, 'Content-Type: is not valid: "nothing"')
+})
+
 test('accepts a trailing slash', async () => {
   const path = `/admin/v1/user-groups/${created.team_id}/?`
   assert.equal(
