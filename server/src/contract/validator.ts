@@ -77,7 +77,7 @@ function messageOf(error: ErrorObject): string {
     case 'maxLength':
       return `${subject}must have ${schema.minLength} to ${schema.maxLength} characters`
     case 'pattern':
-      return patternMessages[params.pattern as keyof typeof patternMessages]
+      return subject + patternMessages[params.pattern as keyof typeof patternMessages]
     case 'minimum':
     case 'maximum':
       return `must be from ${schema.minimum} to ${schema.maximum}`

@@ -120,8 +120,12 @@ test('all invalid fields are reported at once', async () => {
 
 test('properties that are too deep or too large are reported with the other invalid fields', async () => {
   const tooDeep = JSON.parse('{"a":'.repeat(33) + '1' + '}'.repeat(33)) as unknown
-  for (const properties of [tooDeep, { a: 'x'.repeat(70_000) }, { a: '\0' }]) {
-    const paths = ['/name', '/properties', '/user_group_id']
+  for (const [properties, path] of [
+    [tooDeep, '/properties'],
+    [{ a: 'x'.repeat(70_000) }, '/properties'],
+    [{ a: '\0' }, '/properties/a'],
+  ] as const) {
+    const paths = ['/name', path, '/user_group_id']
     assertFault(await api.get({ name: 1, properties }), 'validation_failed', paths)
   }
 })
