@@ -4,15 +4,17 @@ export interface components {
   schemas: {
     UserGroupBody: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -23,7 +25,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -568,15 +570,17 @@ export interface components {
     }
     NewUserGroup: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -587,7 +591,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -632,10 +636,11 @@ export interface components {
     }
     UserGroupPatch: {
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -646,7 +651,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -835,10 +840,11 @@ export interface components {
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -849,7 +855,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -965,15 +971,17 @@ export interface components {
         }
     ImportRow: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
-      user_group_id: string & (unknown & unknown)
+      user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.
        * @example {
@@ -984,7 +992,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -1226,10 +1234,11 @@ export interface components {
     }
     ApiTokenBody: {
       /**
-       * @description Name that describes its purpose.
+       * Format: visible
+       * @description Name that describes its purpose. At least one character must be visible.
        * @example backend
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description Permissions.
        * @example [
@@ -1324,10 +1333,11 @@ export interface components {
     }
     WorkspaceBody: {
       /**
-       * @description Name of the workspace.
+       * Format: visible
+       * @description Name of the workspace. At least one character must be visible.
        * @example second-product
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     WorkspaceListResponse: {
       /**
@@ -1445,15 +1455,17 @@ export interface components {
        */
       schema_id: number
       /**
-       * @description Id that you assign.
+       * Format: visible
+       * @description Id that you assign. At least one character must be visible.
        * @example sales
        */
-      provided_id: string & (unknown & unknown)
+      provided_id: string
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Sales
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     DataSourceListResponse: {
       /**
@@ -1526,15 +1538,17 @@ export interface components {
     }
     SchemaBody: {
       /**
-       * @description Id that you assign.
+       * Format: visible
+       * @description Id that you assign. At least one character must be visible.
        * @example sales
        */
-      provided_id: string & (unknown & unknown)
+      provided_id: string
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Sales
        */
-      name: string & (unknown & unknown)
+      name: string
     }
     SchemaListResponse: {
       /**
@@ -1752,10 +1766,11 @@ export interface components {
     }
     WebhookEndpointBody: {
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Renderer
        */
-      name: string & (unknown & unknown)
+      name: string
       /**
        * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
        * @example https://renderer.example.com/webhooks
@@ -1786,10 +1801,11 @@ export interface components {
     }
     WebhookEndpointChangeBody: {
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Renderer
        */
-      name?: string & (unknown & unknown)
+      name?: string
       /**
        * @description An https URL at a public address, without user name, password and fragment. Settings of the service may allow others.
        * @example https://renderer.example.com/webhooks

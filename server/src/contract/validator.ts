@@ -5,9 +5,10 @@ import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
 import {
   timestamp,
-  notOnlyWhiteSpace,
   pointer,
   upToThirty,
+  visible,
+  visibleText,
   wholeNumber,
   wholeNumbers,
   withoutControlCharacters,
@@ -22,6 +23,7 @@ const ajv = new Ajv({
   strictTypes: false,
   verbose: true,
 })
+ajv.addFormat(visible, visibleText)
 
 /**
  * Checks a value.
@@ -78,6 +80,8 @@ function messageOf(error: ErrorObject): string {
       return `${subject}must have ${schema.minLength} to ${schema.maxLength} characters`
     case 'pattern':
       return subject + patternMessages[params.pattern as keyof typeof patternMessages]
+    case 'format':
+      return 'must have a visible character'
     case 'minimum':
     case 'maximum':
       return `must be from ${schema.minimum} to ${schema.maximum}`
@@ -97,8 +101,7 @@ function messageOf(error: ErrorObject): string {
 }
 
 const patternMessages = {
-  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F)',
-  [notOnlyWhiteSpace]: 'must not be only white space',
+  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F to U+009F)',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
   [wholeNumbers]: 'must be up to 200 positive whole numbers, separated by commas',

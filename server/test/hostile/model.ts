@@ -251,8 +251,8 @@ const isSame = (a: SlowValue | null, b: SlowValue | null) =>
 const lengthOf = (text: string) => Array.from(text).length
 const isKey = (text: string) => isOfLength(text) && !text.includes('\0')
 const isOfLength = (text: string) => lengthOf(text) >= 1 && lengthOf(text) <= limits.text
-// eslint-disable-next-line no-control-regex
-const isText = (text: string) => isOfLength(text) && !/[\u0000-\u001f\u007f]/.test(text) && text.trim() !== ''
+const isText = (text: string) =>
+  isOfLength(text) && !/\p{Cc}/u.test(text) && !/^[\s\u200b\u202e\u2800\u3164]*$/.test(text)
 
 function unknownIn(body: SlowValue, known: readonly string[]): string[] {
   const names = body.kind === 'object' ? body.members.map(([name]) => name) : []

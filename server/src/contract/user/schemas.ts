@@ -1,16 +1,17 @@
 import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
-import { notOnlyWhiteSpace, withoutControlCharacters, withoutNul } from '../patterns.ts'
+import { visible, withoutControlCharacters, withoutNul } from '../patterns.ts'
 
 // Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
 export const text = (description: string, example: string) =>
   Type.String({
-    description,
+    description: `${description} At least one character must be visible.`,
     minLength: 1,
     maxLength: limits.textLength,
-    allOf: [{ pattern: withoutControlCharacters }, { pattern: notOnlyWhiteSpace }],
+    pattern: withoutControlCharacters,
+    format: visible,
     examples: [example],
   })
 
