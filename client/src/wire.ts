@@ -4,12 +4,14 @@ export interface components {
   schemas: {
     UserGroupBody: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
       name?: string
@@ -23,7 +25,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -569,12 +571,14 @@ export interface components {
     }
     NewUserGroup: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
       name: string
@@ -588,7 +592,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -632,7 +636,8 @@ export interface components {
     }
     UserGroupPatch: {
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
       name?: string
@@ -646,7 +651,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -835,7 +840,8 @@ export interface components {
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
       name: string
@@ -849,7 +855,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -965,12 +971,14 @@ export interface components {
         }
     ImportRow: {
       /**
-       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly.
+       * Format: visible
+       * @description Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one character must be visible.
        * @example customer-42
        */
       user_group_id: string
       /**
-       * @description Name of the user group. Unchanged if omitted.
+       * Format: visible
+       * @description Name of the user group. Unchanged if omitted. At least one character must be visible.
        * @example Example customer
        */
       name?: string
@@ -984,7 +992,7 @@ export interface components {
         [key: string]: string
       } | null
       /**
-       * @description Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
+       * @description Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.
        * @example {
        *       "region": "EU",
        *       "plan": "gold"
@@ -1224,7 +1232,8 @@ export interface components {
     }
     ApiTokenBody: {
       /**
-       * @description Name that describes its purpose.
+       * Format: visible
+       * @description Name that describes its purpose. At least one character must be visible.
        * @example backend
        */
       name: string
@@ -1321,7 +1330,8 @@ export interface components {
     }
     WorkspaceBody: {
       /**
-       * @description Name of the workspace.
+       * Format: visible
+       * @description Name of the workspace. At least one character must be visible.
        * @example second-product
        */
       name: string
@@ -1442,12 +1452,14 @@ export interface components {
        */
       schema_id: number
       /**
-       * @description Id that you assign.
+       * Format: visible
+       * @description Id that you assign. At least one character must be visible.
        * @example sales
        */
       provided_id: string
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Sales
        */
       name: string
@@ -1523,12 +1535,14 @@ export interface components {
     }
     SchemaBody: {
       /**
-       * @description Id that you assign.
+       * Format: visible
+       * @description Id that you assign. At least one character must be visible.
        * @example sales
        */
       provided_id: string
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Sales
        */
       name: string
@@ -1749,7 +1763,8 @@ export interface components {
     }
     WebhookEndpointBody: {
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Renderer
        */
       name: string
@@ -1783,7 +1798,8 @@ export interface components {
     }
     WebhookEndpointChangeBody: {
       /**
-       * @description Name.
+       * Format: visible
+       * @description Name. At least one character must be visible.
        * @example Renderer
        */
       name?: string

@@ -77,7 +77,8 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
 export async function buildApp(parts: AppDependencies): Promise<FastifyInstance> {
   const { store, userGroups, lastUsedTracker, rateLimiter, clock, logger, limits, isDraining } = parts
-  const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache }
+  const revokedIds = new Set<number>()
+  const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
   const fastPath = fastPathOf(parts, authentication)
   const observers = [parts.accessLog && accessLog(parts.accessLog), parts.requestObserver]
   const pipelineOptions = { ...parts, observers: observers.filter((one) => one !== null), fastPath }
@@ -107,7 +108,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const maxConnections = limits.eventConnections
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
-  const management = managementOf(parts)
+  const management = managementOf(parts, revokedIds)
   const { webhooks } = parts
   addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, webhooks, ...management })
   if (parts.consoleFolder !== null) {
@@ -151,13 +152,13 @@ function fastPathOf(
   return new FastPath(routes, logger)
 }
 
-function managementOf({ store, userGroups, clock }: AppDependencies) {
-  const management = new UserGroupManagement({ store, userGroups, clock })
+function managementOf({ store, userGroups, clock }: AppDependencies, revokedIds: Set<number>) {
+  const management = new UserGroupManagement({ store, userGroups, clock, revokedIds })
   return {
     management,
     healthSearch: new HealthSearch({ store, management, clock }),
     promotion: new Promotion({ store, userGroups }),
-    apiTokens: new ApiTokenManagement({ store, clock }),
+    apiTokens: new ApiTokenManagement({ store, clock, revokedIds }),
     dataSources: new DataSourceManagement({ store, clock }),
     auditLog: new AuditLog({ store, clock }),
   }

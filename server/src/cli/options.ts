@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { visibleText } from '../contract/patterns.ts'
 import { environments } from '../domain/environment.ts'
 import { parseId } from '../domain/util/id.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
@@ -40,10 +41,12 @@ export function parseDuration(text: string): number {
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
 }
 
-/** Accepts a name or id of 1 to 255 characters, without control characters and U+FFFF. */
+/** Accepts a name or id of 1 to 255 characters, one of them visible, without control characters and U+FFFF. */
 export function parseName(text: string): string {
-  if (!/^[^\p{Cc}\uffff]{1,255}$/u.test(text) || text.trim() === '') {
-    throw new InvalidArgumentError('It must be 1 to 255 characters, without control characters.')
+  if (!/^[^\p{Cc}\uffff]{1,255}$/u.test(text) || !visibleText.test(text)) {
+    throw new InvalidArgumentError(
+      'It must be 1 to 255 characters, at least one of them visible, without control characters.',
+    )
   }
   return text
 }

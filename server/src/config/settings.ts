@@ -149,7 +149,7 @@ export const settings = {
     { default: 5000, min: 100, max: 20_000 },
   ),
   UGS_API_TOKEN_CACHE_MS: integer(
-    'Time for which an API token is cached. A revoked API token may work for that long.',
+    'Time for which an API token is cached. An API token that another process revoked may work for that long.',
     { default: 1000, min: 0, max: 5000 },
   ),
   UGS_EVENT_RETENTION: integer('Days for which events can be read.', { default: 7, min: 1, max: 365 }),

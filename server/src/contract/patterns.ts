@@ -1,11 +1,7 @@
 // Regular expressions of the JSON schemas, in a form that every dialect supports. `validator.ts` has a message for each.
 
-/**
- * No U+0000 to U+001F, no U+007F, and not only white space. One pattern, because OpenAPI generators stumble over `allOf` in a
- * string. Matches the empty string too, which `minLength` refuses with its own message.
- */
-export const visibleText =
-  '^([^\\S\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*)?$'
+/** No U+0000 to U+001F and no U+007F to U+009F. */
+export const withoutControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 /** No U+0000, which no id contains. */
 export const withoutNul = '^[^\\u0000]*$'
 /** RFC 3339. */
@@ -19,3 +15,10 @@ export const wholeNumbers = '^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,199}$'
 export const upToThirty = '^([1-9]|[12][0-9]|30)$'
 /** RFC 6901, with at least one step. */
 export const pointer = '^(/([^~/\\u0000]|~[01])*)+$'
+/** Name of the format of texts with at least one visible character. No pattern for that works in every dialect. */
+export const visible = 'visible'
+/**
+ * Matches a text with a visible character, and the empty string, which `minLength` refuses with its own message. Unicode has no property
+ * for the blank characters at the end.
+ */
+export const visibleText = /^$|[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb\u{1d159}]/u

@@ -7,9 +7,11 @@ import {
   timestamp,
   pointer,
   upToThirty,
+  visible,
   visibleText,
   wholeNumber,
   wholeNumbers,
+  withoutControlCharacters,
   withoutNul,
 } from './patterns.ts'
 
@@ -21,6 +23,7 @@ const ajv = new Ajv({
   strictTypes: false,
   verbose: true,
 })
+ajv.addFormat(visible, visibleText)
 
 /**
  * Checks a value.
@@ -76,7 +79,9 @@ function messageOf(error: ErrorObject): string {
     case 'maxLength':
       return `${subject}must have ${schema.minLength} to ${schema.maxLength} characters`
     case 'pattern':
-      return patternMessages[params.pattern as keyof typeof patternMessages]
+      return subject + patternMessages[params.pattern as keyof typeof patternMessages]
+    case 'format':
+      return 'must have a visible character'
     case 'minimum':
     case 'maximum':
       return `must be from ${schema.minimum} to ${schema.maximum}`
@@ -96,7 +101,7 @@ function messageOf(error: ErrorObject): string {
 }
 
 const patternMessages = {
-  [visibleText]: 'must not have control characters (U+0000 to U+001F, U+007F), nor be only white space',
+  [withoutControlCharacters]: 'must not have control characters (U+0000 to U+001F, U+007F to U+009F)',
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
   [wholeNumbers]: 'must be up to 200 positive whole numbers, separated by commas',

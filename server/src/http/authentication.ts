@@ -10,8 +10,10 @@ export interface AuthenticationDependencies {
   readonly store: { readonly apiTokens: Pick<ApiTokenStore, 'find'> }
   readonly clock: Clock
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
-  /** Time that a looked-up API token is trusted, in milliseconds. A revoked token may work for that long. */
+  /** Time that a looked-up API token is trusted, in milliseconds. A token that another process revoked may work for that long. */
   readonly cacheMs: number
+  /** Ids of the API tokens that this process revoked. They stop at once, although they may be cached. */
+  readonly revokedIds: ReadonlySet<number>
 }
 
 /** Maximum number of cached API tokens, more than a service has. */
@@ -108,8 +110,9 @@ export class Authentication {
   }
 
   #usable(apiToken: ApiToken, now: number): ApiToken {
-    if (!isUsable(apiToken, now)) throw this.unauthenticated()
-    this.#dependencies.lastUsedTracker.note(apiToken)
+    const { revokedIds, lastUsedTracker } = this.#dependencies
+    if (revokedIds.has(apiToken.id) || !isUsable(apiToken, now)) throw this.unauthenticated()
+    lastUsedTracker.note(apiToken)
     return apiToken
   }
 

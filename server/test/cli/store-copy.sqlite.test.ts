@@ -22,7 +22,7 @@ type TenantScope = (typeof tenantScopes)[number]
 
 /** Request bodies that a copy could easily alter. */
 const oddBodies = [
-  String.raw`{"user_group_id":"escapes","name":"A","mapping":{"\u0000":"\u0000","\u001f":"\\u0000"}}`,
+  String.raw`{"user_group_id":"escapes","name":"A","mapping":{"\u0001":"\uffff","\u001f":"\\u0000"}}`,
   String.raw`{"user_group_id":"more","name":"\\","properties":{"\u0001":"\\ \" \/ \b\f\n\r\t \u007f \u00e9"}}`,
   '{"user_group_id":"😀","name":"\u{10ffff}","mapping":{"😀":"𝟚"},"properties":{"𝔘":"\u0085\u2028"}}',
   '{"user_group_id":"\uff61","name":"after 😀 in UTF-16, before it in UTF-8"}',

@@ -1,10 +1,11 @@
 import {
+  compactText,
   depthOf,
   meaningOf,
   memberOf,
+  nulsIn,
   pointerOf,
   readSlowly,
-  stringsIn,
   type SlowValue,
 } from '../support/slow-json.ts'
 import type { ErrorCode } from '../support/user-api.ts'
@@ -248,9 +249,10 @@ const isSame = (a: SlowValue | null, b: SlowValue | null) =>
   a === null || b === null ? a === b : meaningOf(a) === meaningOf(b)
 
 const lengthOf = (text: string) => Array.from(text).length
+const isKey = (text: string) => isOfLength(text) && !text.includes('\0')
 const isOfLength = (text: string) => lengthOf(text) >= 1 && lengthOf(text) <= limits.text
-// eslint-disable-next-line no-control-regex
-const isText = (text: string) => isOfLength(text) && !/[\u0000-\u001f\u007f]/.test(text) && text.trim() !== ''
+const isText = (text: string) =>
+  isOfLength(text) && !/\p{Cc}/u.test(text) && !/^[\s\u200b\u202e\u2800\u3164]*$/.test(text)
 
 function unknownIn(body: SlowValue, known: readonly string[]): string[] {
   const names = body.kind === 'object' ? body.members.map(([name]) => name) : []
@@ -269,17 +271,18 @@ function faultsOfUserGroup(body: SlowValue): string[] {
   if (mapping !== undefined && mapping.kind !== 'null') {
     if (mapping.kind !== 'object' || mapping.members.length > limits.mapping) paths.push('/mapping')
     for (const [key, value] of mapping.kind === 'object' ? mapping.members : []) {
-      if (!isOfLength(key) || value.kind !== 'string' || !isOfLength(value.string))
+      if (!isKey(key) || value.kind !== 'string' || !isKey(value.string))
         paths.push(pointerOf(['mapping', key]))
     }
   }
   if (properties !== undefined && properties.kind !== 'null') {
+    const [nul = []] = depthOf(properties) <= limits.depth ? nulsIn(properties) : []
     const isRight =
       properties.kind === 'object' &&
       depthOf(properties) <= limits.depth &&
-      Buffer.byteLength(properties.text) <= limits.properties &&
-      !stringsIn(properties).some((text) => text.includes('\0'))
-    if (!isRight) paths.push('/properties')
+      Buffer.byteLength(compactText(properties)) <= limits.properties &&
+      nul.length === 0
+    if (!isRight) paths.push(pointerOf(['properties', ...nul]))
   }
   return paths
 }

@@ -33,14 +33,14 @@ const idText = fc.oneof(
   {
     weight: 4,
     arbitrary: oneOf(
-      `"A${nonceMark}"`, `" a${nonceMark}"`, `"a${nonceMark} "`, `"é${nonceMark}"`, `"e\\u0301${nonceMark}"`, `"${nonceMark}\\u0085"`, `"__proto__"`, `"😀${nonceMark}"`,
+      `"A${nonceMark}"`, `" a${nonceMark}"`, `"a${nonceMark} "`, `"é${nonceMark}"`, `"e\\u0301${nonceMark}"`, `"${nonceMark}\\u200b"`, `"__proto__"`, `"😀${nonceMark}"`,
       `"\\ud83d\\ude00${nonceMark}"`, `"${some('a', 255)}"`, `"${some('😀', 255)}"`, `"${nonceMark}/\\\\\\""`, `"${nonceMark}%_'; --"`,
     ), // prettier-ignore
   },
   {
     weight: 1,
     arbitrary: oneOf(
-      '""', '" "', '"\u00a0\u3000"', '"\\u0000"', `"${nonceMark}\\n"`, `"${nonceMark}\u007f"`, `"${some('a', 256)}"`, `"${some('😀', 256)}"`, 'null', '1', 'true', '[]', '{}', '["a"]',
+      '""', '" "', '"\u00a0\u3000"', '"\\u200b\\u3164"', `"${nonceMark}\\u0085"`, '"\\u0000"', `"${nonceMark}\\n"`, `"${nonceMark}\u007f"`, `"${some('a', 256)}"`, `"${some('😀', 256)}"`, 'null', '1', 'true', '[]', '{}', '["a"]',
     ), // prettier-ignore
   },
 )

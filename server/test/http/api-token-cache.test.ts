@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { createApiToken } from '../../src/domain/api-token/api-token-management.ts'
+import { ApiTokenManagement, createApiToken } from '../../src/domain/api-token/api-token-management.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -24,13 +24,22 @@ describe('a revoked API token', async () => {
     const lastUsedTracker = { note: () => undefined }
     const description = { workspaceId: 1, environment: 'Customer', name: 'A', scopes: ['write'] } as const
     const created = await createApiToken(store, { ...actor, ...description, createdAt: 1, expiresAt: null })
-    const authentication = new Authentication(['Token'], { store, clock, lastUsedTracker, cacheMs })
+    const revokedIds = new Set<number>()
+    const parts = { store, clock, lastUsedTracker, cacheMs, revokedIds }
+    const authentication = new Authentication(['Token'], parts)
+    const management = new ApiTokenManagement({ store, clock, revokedIds })
     const use = async () => authentication.authenticate(`Token ${created.token}`)
     assert.equal((await use()).id, created.apiToken.id)
-    return { time, use, id: created.apiToken.id }
+    return { time, use, management, id: created.apiToken.id }
   }
 
-  it('is trusted until the cache time after its lookup', async () => {
+  it('stops at once in the process that revoked it', async () => {
+    const { use, management, id } = await inUse()
+    await management.revoke({ ...actor, workspaceId: 1, environment: 'Customer' }, id)
+    await assert.rejects(use, { code: 'unauthenticated' })
+  })
+
+  it('is trusted until the cache time after its lookup if another process revoked it', async () => {
     const { time, use, id } = await inUse()
     await store.apiTokens.revoke({ id, ...actor, now: 1 })
     time.monotonic += cacheMs - 1

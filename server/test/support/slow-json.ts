@@ -45,12 +45,25 @@ export function depthOf(value: SlowValue): number {
   return 0
 }
 
-/** Returns all strings of a value, including keys. */
-export function stringsIn(value: SlowValue): string[] {
-  if (value.kind === 'string') return [value.string]
-  if (value.kind === 'array') return value.items.flatMap(stringsIn)
-  if (value.kind === 'object') return value.members.flatMap(([key, member]) => [key, ...stringsIn(member)])
-  return []
+/** Returns the steps to each string of a value that contains U+0000, keys included. */
+export function nulsIn(value: SlowValue): string[][] {
+  if (value.kind === 'string') return value.string.includes('\0') ? [[]] : []
+  if (value.kind === 'array') {
+    return value.items.flatMap((item, index) => nulsIn(item).map((steps) => [String(index), ...steps]))
+  }
+  if (value.kind !== 'object') return []
+  return value.members.flatMap(([key, member]) => [
+    ...(key.includes('\0') ? [[key]] : []),
+    ...nulsIn(member).map((steps) => [key, ...steps]),
+  ])
+}
+
+/** Returns the text of a value that escapes only what JSON requires. */
+export function compactText(value: SlowValue): string {
+  if (value.kind === 'string') return JSON.stringify(value.string)
+  if (value.kind === 'array') return `[${value.items.map(compactText).join()}]`
+  if (value.kind !== 'object') return value.text
+  return `{${value.members.map(([key, member]) => `${JSON.stringify(key)}:${compactText(member)}`).join()}}`
 }
 
 /** Returns the canonical text of a value: sorted members, and numbers as JavaScript writes them. */
@@ -212,7 +225,7 @@ class Reader {
   }
 
   #number(): SlowValue {
-    const [text, sign, whole, fraction = ''] =
+    const [text, sign = '', whole, fraction = ''] =
       /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE][+-]?[0-9]+)?/.exec(this.#text.slice(this.#at)) ?? []
     if (text === undefined || whole === undefined) throw noJson
     this.#at += text.length

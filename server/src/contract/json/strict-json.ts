@@ -17,8 +17,10 @@ export interface JsonMember {
   readonly text: JsonText
   /** Nesting depth of its objects and arrays; 0 for a string, number, boolean or null. */
   readonly depth: number
-  /** True if one of its strings or keys contains U+0000. */
-  readonly hasNul: boolean
+  /** JSON Pointer to the first of its strings and keys that contains U+0000, or null. */
+  readonly nulPointer: string | null
+  /** Number of bytes that the text would save as UTF-8 if it escaped only what JSON requires. */
+  readonly excessBytes: number
 }
 
 /** The source of a JSON text, for error messages. */
@@ -107,6 +109,11 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
+/** Returns the number of bytes of a UTF-16 code unit in a JSON string, escaped only if JSON requires it. */
+function requiredBytes(unit: number): number {
+  return Buffer.byteLength(JSON.stringify(String.fromCharCode(unit))) - 2
+}
+
 /**
  * Scans a text that JSON.parse accepted for the problems that JSON.parse ignores, in one pass. A valid text causes almost no
  * allocations: positions are computed only for an error.
@@ -129,7 +136,8 @@ class Scan {
   #memberName = ''
   #memberStart = 0
   #memberDepth = 0
-  #memberHasNul = false
+  #memberNulPointer: string | null = null
+  #memberExcessBytes = 0
   #memberHasWhiteSpace = false
 
   constructor(text: string, source: JsonSource, options: { compareKeys?: boolean } = {}) {
@@ -183,7 +191,8 @@ class Scan {
     this.#memberName = this.#keyAt(this.#steps[1] as number)
     this.#memberStart = this.#offset + 1
     this.#memberDepth = 0
-    this.#memberHasNul = false
+    this.#memberNulPointer = null
+    this.#memberExcessBytes = 0
     this.#memberHasWhiteSpace = false
   }
 
@@ -193,7 +202,8 @@ class Scan {
     this.members.set(this.#memberName, {
       text: this.#memberHasWhiteSpace ? withoutWhiteSpace(text) : text,
       depth: this.#memberDepth,
-      hasNul: this.#memberHasNul,
+      nulPointer: this.#memberNulPointer,
+      excessBytes: this.#memberExcessBytes,
     })
     this.#memberStart = 0
   }
@@ -218,7 +228,9 @@ class Scan {
       if (end < offset) end = text.indexOf('"', offset)
       const escape = this.#nextEscape(offset)
       if (end < escape) return end + 1
-      offset = text[escape + 1] === 'u' ? this.#endOfUnicodeEscape(escape) : escape + 2
+      const escaped = text[escape + 1]
+      if (escaped === '/') this.#memberExcessBytes++
+      offset = escaped === 'u' ? this.#endOfUnicodeEscape(escape) : escape + 2
     }
   }
 
@@ -233,11 +245,15 @@ class Scan {
 
   #endOfUnicodeEscape(offset: number): number {
     const unit = this.#escapedUnit(offset)
-    if (unit === 0) this.#memberHasNul = true
-    if (isHighSurrogate(unit) && isLowSurrogate(this.#escapedUnit(offset + 6))) return offset + 12
+    if (unit === 0) this.#memberNulPointer ??= shownPointer(this.#path())
+    if (isHighSurrogate(unit) && isLowSurrogate(this.#escapedUnit(offset + 6))) {
+      this.#memberExcessBytes += 8
+      return offset + 12
+    }
     if (isHighSurrogate(unit) || isLowSurrogate(unit)) {
       this.#fail(offset, 'has a lone surrogate (half of a character)')
     }
+    this.#memberExcessBytes += 6 - requiredBytes(unit)
     return offset + 6
   }
 
@@ -279,8 +295,12 @@ class Scan {
     return JSON.parse(end.exec(this.#text)?.[0] ?? '""') as string
   }
 
+  #path(): (string | number)[] {
+    return this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
+  }
+
   #fail(offset: number, problem: string): never {
-    const path = this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
+    const path = this.#path()
     const pointer = shownPointer(path)
     throw new Fault(
       'malformed_json',

@@ -83,15 +83,13 @@ function mappingText(value: Record<string, string> | null, member: JsonMember | 
 /** Checks the limits on `properties` that a schema cannot express. */
 function faultsOfProperties({ members }: JsonDocument): readonly FieldFault[] {
   const properties = members.get('properties')
-  const message = properties && faultOfProperties(properties)
-  return message === undefined ? [] : [{ path: '/properties', message }]
-}
-
-function faultOfProperties({ text, depth, hasNul }: JsonMember): string | undefined {
-  if (depth > limits.propertiesDepth) return `must be at most ${limits.propertiesDepth} levels deep`
-  if (hasNul) return 'must not have U+0000 in a key or a string'
-  if (Buffer.byteLength(text) > limits.propertiesBytes) {
-    return `must be at most ${limits.propertiesBytes} bytes (64 KiB) as JSON`
+  if (properties === undefined) return []
+  const { text, depth, nulPointer, excessBytes } = properties
+  const fault = (message: string, path = '/properties') => [{ path, message }]
+  if (depth > limits.propertiesDepth) return fault(`must be at most ${limits.propertiesDepth} levels deep`)
+  if (nulPointer !== null) return fault('must not have U+0000 in a key or a string', nulPointer)
+  if (Buffer.byteLength(text) - excessBytes > limits.propertiesBytes) {
+    return fault(`must be at most ${limits.propertiesBytes} bytes (64 KiB) as compact JSON in UTF-8`)
   }
-  return undefined
+  return []
 }

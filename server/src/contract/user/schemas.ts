@@ -1,21 +1,22 @@
 import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
-import { visibleText } from '../patterns.ts'
+import { visible, withoutControlCharacters, withoutNul } from '../patterns.ts'
 import { textEnum } from '../text-enum.ts'
 
 // Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
 export const text = (description: string, example: string) =>
   Type.String({
-    description,
+    description: `${description} At least one character must be visible.`,
     minLength: 1,
     maxLength: limits.textLength,
-    pattern: visibleText,
+    pattern: withoutControlCharacters,
+    format: visible,
     examples: [example],
   })
 
-const mappingText = Type.String({ minLength: 1, maxLength: limits.textLength })
+const mappingText = { minLength: 1, maxLength: limits.textLength, pattern: withoutNul }
 
 export const userGroupId = text(
   'Your own id of this user group. Unique within a workspace and an environment; compared exactly.',
@@ -28,8 +29,8 @@ export const Mapping = Type.Unsafe<Record<string, string> | null>({
   description:
     'Maps schemas to data sources, each by its id or by your own provided id. Replaced as a whole; null or {} clears it; unchanged if omitted.',
   maxProperties: limits.mappingEntries,
-  propertyNames: { minLength: 1, maxLength: limits.textLength },
-  additionalProperties: mappingText,
+  propertyNames: mappingText,
+  additionalProperties: Type.String(mappingText),
   examples: [{ '40': '213' }],
 })
 
@@ -38,7 +39,7 @@ const propertiesExample = { region: 'EU', plan: 'gold' }
 export const Properties = Type.Unsafe<Record<string, unknown> | null>({
   type: ['object', 'null'],
   description:
-    'Available as variables in dashboards and SQL. At most 64 KiB as JSON and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.',
+    'Available as variables in dashboards and SQL. At most 64 KiB as compact JSON in UTF-8 and 32 levels deep, without U+0000. Replaced as a whole; null clears it; unchanged if omitted.',
   additionalProperties: true,
   examples: [propertiesExample],
 })

@@ -47,10 +47,13 @@ export async function rotateApiToken(
 export class ApiTokenManagement {
   readonly #store: Store
   readonly #clock: Pick<Clock, 'now'>
+  readonly #revokedIds: Set<number>
 
-  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
+  /** @param parts `revokedIds` gets the ids of revoked API tokens, for requests to the same process */
+  constructor(parts: { store: Store; clock: Pick<Clock, 'now'>; revokedIds: Set<number> }) {
     this.#store = parts.store
     this.#clock = parts.clock
+    this.#revokedIds = parts.revokedIds
   }
 
   /** @throws Fault `unavailable` */
@@ -103,6 +106,7 @@ export class ApiTokenManagement {
     await this.#checkInScope(caller, id)
     const revoked = await this.#store.apiTokens.revoke({ id, ...actorOf(caller), now: this.#clock.now() })
     if (revoked === null) throw noSuchApiToken()
+    this.#revokedIds.add(id)
     return revoked
   }
 

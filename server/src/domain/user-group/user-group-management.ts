@@ -80,11 +80,14 @@ export class UserGroupManagement {
   readonly #store: Store
   readonly #userGroups: UserGroupService
   readonly #clock: Clock
+  readonly #revokedIds: Set<number>
 
-  constructor(parts: { store: Store; userGroups: UserGroupService; clock: Clock }) {
+  /** @param parts `revokedIds` gets the ids of revoked API tokens, for requests to the same process */
+  constructor(parts: { store: Store; userGroups: UserGroupService; clock: Clock; revokedIds?: Set<number> }) {
     this.#store = parts.store
     this.#userGroups = parts.userGroups
     this.#clock = parts.clock
+    this.#revokedIds = parts.revokedIds ?? new Set()
   }
 
   /**
@@ -333,6 +336,7 @@ export class UserGroupManagement {
       const revoked = rotate
         ? await this.#store.apiTokens.revoke({ id: apiToken.id, ...actorOf(caller), now })
         : null
+      if (revoked !== null) this.#revokedIds.add(apiToken.id)
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
     const reference = await this.#userGroups.referenceOf(token)

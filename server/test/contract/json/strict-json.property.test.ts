@@ -5,7 +5,15 @@ import { isAcceptedNumber } from '../../../src/contract/json/json-number.ts'
 import { readStrictJson, type JsonDocument } from '../../../src/contract/json/strict-json.ts'
 import { Fault } from '../../../src/domain/fault.ts'
 import { asBytes, numberText, valueText } from '../../support/json-texts.ts'
-import { depthOf, memberOf, readSlowly, stringsIn, type SlowValue } from '../../support/slow-json.ts'
+import {
+  compactText,
+  depthOf,
+  memberOf,
+  nulsIn,
+  pointerOf,
+  readSlowly,
+  type SlowValue,
+} from '../../support/slow-json.ts'
 
 /** `npm run test:hostile` sets a larger number. */
 const numRuns = Number(process.env.HOSTILE_CASES ?? 3000)
@@ -32,14 +40,13 @@ function assertRead({ value, members }: JsonDocument, slow: SlowValue): void {
   assert.deepEqual(value, parsed(slow.text))
   const names = slow.kind === 'object' ? slow.members.map(([name]) => name) : []
   assert.deepEqual([...members.keys()], names)
-  for (const [name, { text, depth, hasNul }] of members) {
+  for (const [name, { text, depth, nulPointer, excessBytes }] of members) {
     const member = memberOf(slow, name) as SlowValue
     assert.equal(text, member.text)
     assert.equal(depth, depthOf(member))
-    assert.equal(
-      hasNul,
-      stringsIn(member).some((string) => string.includes('\0')),
-    )
+    const [nul] = nulsIn(member)
+    assert.equal(nulPointer, nul === undefined ? null : pointerOf([name, ...nul]))
+    assert.equal(Buffer.byteLength(text) - excessBytes, Buffer.byteLength(compactText(member)))
   }
 }
 

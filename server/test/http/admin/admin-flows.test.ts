@@ -10,11 +10,14 @@ import {
 } from '../../support/admin-api.ts'
 import { assertActive, assertInactive } from '../../support/introspection.ts'
 import { startService } from '../../support/service.ts'
-import { assertFault, assertSuccess, tokenIn } from '../../support/user-api.ts'
+import { assertFault, assertSuccess, tokenIn, userApi } from '../../support/user-api.ts'
 
 // Typical tasks of a support engineer.
 
-const { service, admin, user, introspect, create } = await startManaged({ after })
+const { service, admin, user, introspect, create } = await startManaged(
+  { after },
+  { UGS_API_TOKEN_CACHE_MS: '5000' },
+)
 
 interface LeakReport {
   readonly kind: string
@@ -137,8 +140,11 @@ test('a leaked API token is identified and revoked in one request', async () => 
     return { ...rest, id: api_token.id, isRevoked: api_token.revoked_at !== null }
   }
   const reported = { success: 1, kind: 'api_token', id: created.api_token.id }
+  const own = userApi(service.origin, created.token)
+  assertSuccess(await own.get({ user_group_id: 'by the leaked token', name: 'Name' }))
   assert.deepEqual(await ask(false), { ...reported, works: true, isRevoked: false })
   assert.deepEqual(await ask(true), { ...reported, works: true, isRevoked: true })
+  assertFault(await own.get({ user_group_id: 'by the leaked token' }), 'unauthenticated')
   assert.deepEqual(await ask(false), { ...reported, works: false, isRevoked: true })
   assert.deepEqual(await ask(true), { ...reported, works: false, isRevoked: true })
 })

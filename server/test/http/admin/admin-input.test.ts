@@ -190,7 +190,7 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
     [{ mapping: [] }, '/mapping'],
     [{ mapping: { a: 1, b: '' } }, '/mapping/a', '/mapping/b'],
     [{ properties: 'text' }, '/properties'],
-    [{ properties: { a: '\u0000' } }, '/properties'],
+    [{ properties: { a: '\u0000' } }, '/properties/a'],
     [{ properties: { a: 'x'.repeat(65_536) } }, '/properties'],
     [`{"properties":${'{"a":'.repeat(33)}1${'}'.repeat(33)}}`, '/properties'],
     [{ user_group_id: 'other' }, '/user_group_id'],

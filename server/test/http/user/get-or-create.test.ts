@@ -149,7 +149,7 @@ const texts = [
   '"quoted" \\ back/slash',
   '<script>&amp;</script>',
   "'; DROP TABLE user_group; --",
-  '\u2028\u2029\u0085\ufeff',
+  '\u2028\u2029a\ufeff\u200b',
   '😀 𝒳 한국어 العربية',
   '${name} %s {{x}}',
   '\ufffd\uffff',

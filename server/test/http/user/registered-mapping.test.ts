@@ -104,10 +104,6 @@ const unregistered: Record<string, { mapping: Record<string, string>; faults: Re
       '/mapping/sales': 'is not a registered data source of this schema',
     },
   },
-  'U+0000': {
-    mapping: { sales: 'eu\0' },
-    faults: { '/mapping/sales': 'is not a registered data source of this schema' },
-  },
 }
 
 for (const [title, { mapping, faults }] of Object.entries(unregistered)) {
@@ -232,7 +228,7 @@ test('free accepts any strings, and returns the data sources of registered ones'
   for (const mapping of [
     { '40': '214', '41': '213' },
     { '40': '213', 'a/b~c': 'x' },
-    { '\0': '\0', '40': '213' },
+    { '\uffff': '\uffff', '40': '213' },
   ]) {
     const token = tokenIn(await own.get({ user_group_id: 'free', name: 'Name', mapping }))
     assertSuccess(await own.put({ user_group_id: 'free', mapping }))

@@ -57,6 +57,8 @@ const invalidMappings: Record<string, { mapping: unknown; paths: string[] }> = {
     mapping: { a: '😀'.repeat(256) },
     paths: ['/mapping/a'],
   },
+  'has U+0000 in a value': { mapping: { a: 'b\0' }, paths: ['/mapping/a'] },
+  'has U+0000 in a key': { mapping: { 'a\0': 'b' }, paths: ['/mapping/a\0'] },
   'has a key to be escaped': { mapping: { 'a/b~c': 1 }, paths: ['/mapping/a~1b~0c'] },
   'has a number under __proto__': {
     mapping: JSON.parse('{"__proto__":1,"constructor":2}'),

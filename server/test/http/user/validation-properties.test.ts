@@ -31,6 +31,9 @@ const validProperties: Record<string, string> = {
   '32 levels, twice next to each other': `{"a":${nestedObjects(31)},"b":${nestedObjects(31)}}`,
   '64 KiB': sized(maxBytes),
   '64 KiB in characters of four bytes': sized(maxBytes, '😀'),
+  '64 KiB without the escapes': sized(maxBytes, '😀')
+    .replaceAll('😀', '\\ud83d\\ude00')
+    .replaceAll('x', '\\/'),
   'a key of a thousand characters': `{"${'k'.repeat(1000)}":1}`,
   'an empty key': '{"":{"":""}}',
   'keys that objects have already': '{"__proto__":{"x":1},"constructor":{"prototype":{"y":2}}}',
@@ -63,15 +66,26 @@ const invalidProperties: Record<string, string> = {
   'are 33 levels of arrays': nestedArrays(33),
   'are 64 KiB and a byte': sized(maxBytes + 1),
   'are 64 KiB and a byte in characters of four bytes': sized(maxBytes + 1, '😀'),
-  'have U+0000 in a string': '{"a":"\\u0000"}',
-  'have U+0000 in a key': '{"a\\u0000b":1}',
-  'have U+0000 deep within': '{"a":[{"b":["c\\u0000"]}]}',
+  'are 64 KiB and a byte without the escapes': sized(maxBytes + 1).replaceAll('x', '\\u0078'),
+  'are 64 KiB and a byte in escapes that JSON requires': sized(maxBytes + 1, '\\u001f'),
 }
 for (const [title, properties] of Object.entries(invalidProperties)) {
   test(`properties that ${title} are refused`, async () => {
     assertFault(await api.get(body('refused', properties)), 'validation_failed', ['/properties'])
     assertFault(await api.put(body('refused', properties)), 'validation_failed', ['/properties'])
     assertFault(await api.put({ user_group_id: 'refused' }), 'user_group_not_found')
+  })
+}
+
+for (const [path, properties] of Object.entries({
+  '/properties/a': '{"a":"\\u0000"}',
+  '/properties/a\0b': '{"a\\u0000b":1}',
+  '/properties/a/1/b/0': '{"a":["",{"b":["c\\u0000"]}],"d":"\\u0000"}',
+  '/properties/a~1b/\0': '{"a/b":{"\\u0000":"\\u0000"}}',
+})) {
+  test(`U+0000 in properties is refused with its place: ${properties}`, async () => {
+    assertFault(await api.get(body('refused', properties)), 'validation_failed', [path])
+    assertFault(await api.put(body('refused', properties)), 'validation_failed', [path])
   })
 }
 

@@ -22,7 +22,10 @@ const validTexts = [
   '😀'.repeat(255),
   ' leading and trailing ',
   '\u00a0x',
-  '\u0080\u009f',
+  '\u200ba',
+  '\u2800é',
+  '\u0301',
+  '\ufffd',
   'null',
 ]
 for (const text of validTexts) {
@@ -34,9 +37,10 @@ for (const text of validTexts) {
   })
 }
 
-const controlCharacters = [...Array.from({ length: 0x20 }, (_, code) => code), 0x7f].map((code) =>
-  String.fromCharCode(code),
-)
+const controlCharacters = [
+  ...Array.from({ length: 0x20 }, (_, code) => code),
+  ...Array.from({ length: 0x21 }, (_, i) => 0x7f + i),
+].map((code) => String.fromCharCode(code))
 
 const invalidTexts = [
   '',
@@ -44,6 +48,17 @@ const invalidTexts = [
   '   ',
   '\u00a0',
   '\u2003\u3000',
+  '\u200b',
+  '\u00ad',
+  '\u202e',
+  '\u2800',
+  '\u3164',
+  '\u115f\u1160\uffa0',
+  '\ufeff\u2060\ufe0f',
+  '\u{e0041}\u{1d173}',
+  '\u200b \u2800',
+  '\u0085',
+  'a\u0085',
   'a'.repeat(256),
   '😀'.repeat(256),
   'é'.repeat(256),
@@ -120,8 +135,12 @@ test('all invalid fields are reported at once', async () => {
 
 test('properties that are too deep or too large are reported with the other invalid fields', async () => {
   const tooDeep = JSON.parse('{"a":'.repeat(33) + '1' + '}'.repeat(33)) as unknown
-  for (const properties of [tooDeep, { a: 'x'.repeat(70_000) }, { a: '\0' }]) {
-    const paths = ['/name', '/properties', '/user_group_id']
+  for (const [properties, path] of [
+    [tooDeep, '/properties'],
+    [{ a: 'x'.repeat(70_000) }, '/properties'],
+    [{ a: '\0' }, '/properties/a'],
+  ] as const) {
+    const paths = ['/name', path, '/user_group_id']
     assertFault(await api.get({ name: 1, properties }), 'validation_failed', paths)
   }
 })
