@@ -181,6 +181,11 @@ for (const id of withBody) {
 
 /** Invalid bodies and the paths of their invalid fields. */
 const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, ...fields: string[]][]>> = {
+  createUserGroup: [
+    [{ name: 'A' }, '/user_group_id'],
+    [{ user_group_id: '', name: '' }, '/user_group_id', '/name'],
+    [{ user_group_id: 'a', name: 'A', mapping: { a: 1 }, token: 'x' }, '/mapping/a', '/token'],
+  ],
   patchUserGroup: [
     [{ name: null }, '/name'],
     [{ name: '' }, '/name'],
