@@ -83,7 +83,7 @@ describe('the first start', () => {
     assert.deepEqual(first?.api_tokens, tokens)
     assert.doesNotMatch(stdout(), /sign-in/)
     if (findTool(t, curl) === undefined) return
-    const result = await run('bash', ['-c', first?.first_request ?? ''])
+    const result = await run('bash', ['-c', first.first_request ?? ''])
     assert.match(result.stdout, /^\{"success":1,"new_user_group":true/)
   })
 
