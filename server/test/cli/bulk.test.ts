@@ -63,7 +63,7 @@ describe('ugs import and export', () => {
     assert.equal(
       stdout,
       'line 4 (refused): name: is required to create a user group, and none has this id yet\n' +
-        'line 5 (\\u001b[31mred): user_group_id: must not have control characters (U+0000 to U+001F, U+007F), nor be only white space; name: must be a string\n',
+        'line 5 (\\u001b[31mred): user_group_id: must not have control characters (U+0000 to U+001F, U+007F to U+009F); name: must be a string\n',
     )
     assert.match(stderr, /^4 rows: 2 created, 0 updated, 0 unchanged, 2 refused\.$/m)
     assert.match(stderr, /^ugs: some rows could not be imported$/m)

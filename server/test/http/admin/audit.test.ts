@@ -7,6 +7,7 @@ import {
   adminApi,
   assertSucceeded,
   manage,
+  managedIn,
   of,
   operationIds,
   operationOf,
@@ -152,6 +153,18 @@ test('operations of /api/user are recorded', async () => {
   await assertRecorded(() => user.post(rotation, key), 200)
   await assertRecorded(() => user.post({ current_token: token }, key), 422)
   await assertRecorded(() => user.post({ current_token: token }), 409)
+})
+
+test('a creation by the management API is recorded', async () => {
+  const body = { user_group_id: 'new', name: 'A' }
+  const creation = await admin.createUserGroup({ body })
+  const { team_id } = managedIn(creation, 'createUserGroup')
+  const events = await list({ request_id: creation.headers['x-request-id'] ?? '' })
+  assert.deepEqual(
+    events.map(({ action, user_group }) => [action, user_group]),
+    [['user_group.created', subject('new', team_id).user_group]],
+  )
+  await assertRecorded(() => admin.createUserGroup({ body }), 409)
 })
 
 test('operations of the management API on user groups are recorded', async () => {
@@ -390,6 +403,7 @@ test('this file covers all operations that change something, and all actions exc
     'api_token.limited',
     'workspace.created',
     'webhook_endpoint.disabled',
+    'sign_in_link.created',
     'audit_log.pruned',
   ]
   assert.deepEqual(

@@ -301,6 +301,7 @@ describe('with a session’s cookie', async () => {
   const params = { ...of(created).params, revision: 1, id: 1 }
   const bodies: Partial<Record<AdminOperationId, unknown>> = {
     rotateTokenOfUserGroup: {},
+    createUserGroup: { user_group_id: 'new', name: 'A' },
     patchUserGroup: { name: 'Changed' },
     promoteUserGroups: { user_group_ids: ['nobody'] },
     reportLeakedToken: { token: 'unknown' },
