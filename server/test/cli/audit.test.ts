@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { adminApi, manage, of } from '../support/admin-api.ts'
 import { runCommand } from '../support/command.ts'
 import { sharedService, type CommandResult } from '../support/service.ts'
-import { userGroupIn } from '../support/user-api.ts'
 
 interface EventJson {
   readonly api_environment_tag: string

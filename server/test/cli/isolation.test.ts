@@ -200,7 +200,9 @@ describe('a command in a workspace and environment', () => {
         const added = [...(await rowsOf(service))].flatMap(([text, row]) => (before.has(text) ? [] : [row]))
         assert.ok(added.length > 0)
         // A sign-in link belongs to the workspace of its API token.
-        for (const { workspace_id, environment } of added.filter(({ table }) => !table.endsWith("sign_in_link")))
+        for (const { workspace_id, environment } of added.filter(
+          ({ table }) => !table.endsWith('sign_in_link'),
+        ))
           assert.deepEqual(
             [Number(workspace_id) === 1 ? 'default' : 'second', environment],
             [tenantScope.workspace, tenantScope.environment],
