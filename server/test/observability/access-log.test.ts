@@ -276,7 +276,7 @@ test('requests do not wait for the reader of the log', async (t) => {
   const child = spawn(process.execPath, [ugsFile, 'serve'], { env: settings })
   t.after(() => child.kill('SIGKILL'))
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  const origin = / (http:\S+)/.exec(line)?.[1] ?? ''
+  const { origin } = JSON.parse(line) as { origin: string }
   // Far more than the buffer of a pipe.
   const requests = 2000
   for (let i = 0; i < requests; i += 100)

@@ -97,7 +97,7 @@ export const badRows: readonly (readonly [
     'an inexact number',
     '{"user_group_id":"bad","name":"A","properties":{"n":12345678901234567890}}',
     'malformed_json',
-    /^\/properties\/n is a number that /,
+    /^\/properties\/n is a number beyond /,
   ],
   [
     'a lone surrogate',
