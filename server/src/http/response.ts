@@ -17,7 +17,7 @@ export function sendJson(reply: FastifyReply, status: number, json: string): Fas
   reply.code(status).header('content-type', 'application/json')
   const { raw } = reply.request
   if (!hasUnreadBody(raw)) return reply.send(bytes)
-  if (isTooLongToDrop(raw)) reply.header('connection', 'close')
+  if (mayBeTooLongToDrop(raw)) reply.header('connection', 'close')
   return reply.header('content-length', bytes.length).send(endingWithRequest(raw, bytes))
 }
 
@@ -29,9 +29,9 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
 /** Limits on what is read of a body that the service does not use, in bytes and milliseconds. */
 const drainLimit = { bytes: 1024 * 1024, ms: 1000 }
 
-/** Returns true if the connection will close because the unread body is too long. */
-export function isTooLongToDrop({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length']) > drainLimit.bytes
+/** Returns true if the unread body may be too long to drop, so that the response must announce that the connection closes. */
+export function mayBeTooLongToDrop({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > drainLimit.bytes
 }
 
 /**
