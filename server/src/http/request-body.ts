@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { Fault } from '../domain/fault.ts'
 import { received } from './received-header.ts'
-import { contextOf, type RequestContext } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 import { overloaded, type Permit } from './server/permit.ts'
 import { extendTimeoutForUpload } from './server/request-timeout.ts'
 
@@ -51,11 +51,10 @@ function lengthOf({ headers }: IncomingMessage): number {
  * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and the errors of `work`
  */
 export async function withBody<T>(
-  { raw, response, permit }: RequestContext,
+  { raw, permit }: RequestContext,
   bodyLimit: number,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
-  continueRequest(raw, response)
   try {
     return await work(
       hasArrived(raw) ? takeBody(raw, permit, bodyLimit) : await readBody(raw, permit, bodyLimit),
@@ -63,12 +62,6 @@ export async function withBody<T>(
   } finally {
     permit.release()
   }
-}
-
-/** Asks a client that expects `100 Continue` for its body. A client whose headers are refused gets only the final response. */
-function continueRequest({ httpVersion, headers }: IncomingMessage, response: ServerResponse): void {
-  const isExpected = headers.expect !== undefined && /(?:^|\W)100-continue(?:\W|$)/i.test(headers.expect)
-  if (isExpected && httpVersion === '1.1') response.writeContinue()
 }
 
 /** Returns true if the whole body is in memory. Most bodies arrive in one packet with their headers. */
@@ -88,14 +81,15 @@ function takeBody(request: IncomingMessage, permit: Permit, bodyLimit: number): 
 }
 
 /**
- * Reads a body as it arrives. The start of the rest of a refused body is dropped, so that the client sees the response.
+ * Reads a body as it arrives. The rest of a refused body is read and dropped, so that the client sees the response;
+ * `UGS_REQUEST_TIMEOUT_MS` limits the time for that.
  */
 function readBody(request: IncomingMessage, permit: Permit, bodyLimit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     const refuse = (fault: Fault) => {
-      request.off('data', take).off('end', finish)
+      request.off('data', take).off('end', finish).resume()
       chunks.length = 0
       reject(fault)
     }
@@ -122,7 +116,6 @@ function readBody(request: IncomingMessage, permit: Permit, bodyLimit: number): 
  */
 export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buffer> {
   extendTimeoutForUpload(request)
-  continueRequest(request, contextOf(request).response)
   let isEmpty = true
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultCode } from '../domain/fault.ts'
 import type { AuthorizedRequest } from './operations.ts'
-import { endingWithRequest, hasUnreadBody, mayBeTooLongToDrop } from './response.ts'
+import { endingWithRequest, hasUnreadBody } from './response.ts'
 import type { Permit } from './server/permit.ts'
 import type { RequestTrace } from './server/request-observer.ts'
 
@@ -79,10 +79,8 @@ export class RequestContext implements ResponseHeaders {
     const bytes = Buffer.byteLength(json)
     this.#bytes = bytes
     this.#headers.push('Content-Type', 'application/json', 'Content-Length', String(bytes))
-    const isUnread = hasUnreadBody(raw)
-    if (isUnread && mayBeTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
     response.writeHead(status, this.#headers)
-    if (isUnread) endingWithRequest(raw, Buffer.from(json)).pipe(response)
+    if (hasUnreadBody(raw)) endingWithRequest(raw, Buffer.from(json)).pipe(response)
     // Node.js writes a latin1 text together with the headers, without encoding it.
     else response.end(json, bytes === json.length ? 'latin1' : 'utf8')
   }

@@ -155,17 +155,16 @@ const withoutAuthorization = lines.filter((line) => !line.startsWith('Authorizat
 const withoutHost = lines.filter((line) => !line.startsWith('Host'))
 const withTrailer = (head: string[], trailer: string) =>
   rawRequest([...head, 'Transfer-Encoding: chunked'], `${hex}\r\n${body}\r\n0\r\n${trailer}\r\n\r\n`)
-// A refused chunked body may be long, so the connection closes.
 testRawCases(service, {
   'an API token in a trailer': {
     sent: withTrailer(withoutAuthorization, lines[2] as string),
     responses: ['unauthenticated'],
-    then: 'closed',
+    then: 'the next one gets a response',
   },
   'a host in a trailer': {
     sent: withTrailer(withoutHost, 'Host: localhost'),
     responses: ['malformed_request'],
-    then: 'closed',
+    then: 'the next one gets a response',
   },
 })
 

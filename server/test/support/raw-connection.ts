@@ -65,10 +65,6 @@ export class RawConnection {
     return this
   }
 
-  get isOpen(): boolean {
-    return !this.#isClosed
-  }
-
   /** Bytes that the service has not read, beyond what the sockets buffer. */
   get unread(): number {
     return this.#socket.writableLength

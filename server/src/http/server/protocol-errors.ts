@@ -59,8 +59,6 @@ export class ProtocolErrors implements Stage {
       const fault = new Fault('method_not_allowed', 'CONNECT is not supported')
       this.#send({ fault, allow: '' }, socket)
     })
-    // `withBody` sends 100 Continue, once the headers are accepted.
-    server.on('checkContinue', (request, response) => server.emit('request', request, response))
     // RFC 9110, section 10.1.1: an expectation other than 100-continue may be ignored.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
