@@ -152,9 +152,10 @@ export const router = createRouter({
   },
 })
 
-// Announces the new page to screen readers, as a full page load does.
+// Announces the new page to screen readers, as a full page load does. A dialog opened meanwhile keeps the focus.
 router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-  if (fromLocation !== undefined && pathChanged) document.querySelector('h1')?.focus()
+  if (fromLocation === undefined || !pathChanged || document.querySelector('[role=dialog]')) return
+  document.querySelector('h1')?.focus()
 })
 
 declare module '@tanstack/react-router' {

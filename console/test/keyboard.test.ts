@@ -121,6 +121,10 @@ describe('console with the keyboard alone', () => {
     const group = await create('menu', { name: 'Menu customer' })
     const page = await open(t, { path: '/isolation' })
     if (page === undefined) return
+    const openMenu = async () => {
+      await page.keyboard.press('Control+k')
+      await page.locator('[role=combobox]:focus').waitFor()
+    }
     await page.getByRole('heading', { name: 'Isolation report' }).waitFor()
     // This page has no search of its own.
     await page.keyboard.press('/')
@@ -131,13 +135,13 @@ describe('console with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Menu customer', level: 1 }).waitFor()
 
-    await page.keyboard.press('Control+k')
+    await openMenu()
     await page.keyboard.type(group.token)
     await page.getByRole('option', { name: 'Menu customer menu', selected: true }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-    await page.keyboard.press('Control+k')
+    await openMenu()
     await page.keyboard.type('au')
     await page.keyboard.press('ArrowUp')
     await page.getByRole('option', { name: 'Audit log', selected: true }).waitFor()
@@ -145,9 +149,11 @@ describe('console with the keyboard alone', () => {
     await page.locator('h1:focus').waitFor()
     assert.equal(await focused(page), 'Audit log')
 
-    await page.keyboard.press('Control+k')
+    await openMenu()
     await page.keyboard.type('shortcut')
+    await page.getByRole('option', { selected: true }).getByText('Turn off').waitFor()
     await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('/')
     assert.equal(await focused(page), 'Audit log')
     await page.evaluate('localStorage.removeItem("console-slash-shortcut")')
