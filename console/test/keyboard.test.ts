@@ -146,8 +146,7 @@ describe('console with the keyboard alone', () => {
     await page.keyboard.press('ArrowUp')
     await page.getByRole('option', { name: 'Audit log', selected: true }).waitFor()
     await page.keyboard.press('Enter')
-    await page.locator('h1:focus').waitFor()
-    assert.equal(await focused(page), 'Audit log')
+    await page.locator('h1:focus', { hasText: 'Audit log' }).waitFor()
 
     await openMenu()
     await page.keyboard.type('shortcut')
