@@ -8,7 +8,7 @@ import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { tables } from '../../src/store/tables.ts'
 import { migratedDatabase } from '../support/database.ts'
-import type { Scope } from '../support/scope.ts'
+import { lifo, type Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
 import { recordedEvents } from './contract/audit-events.ts'
@@ -58,7 +58,7 @@ const dialects: Record<'SQLite' | 'PostgreSQL', Dialect> = {
     open: async (t) => {
       const url = await migratedDatabase(t)
       const store = await openStore(parseDatabaseUrl(url), defaults)
-      t.after(() => store.close())
+      lifo(t).after(() => store.close())
       const session = await openSession(t, url)
       await session.query(
         `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no event'; END $$`,

@@ -7,7 +7,7 @@ import type { Store } from '../../src/domain/store.ts'
 import type { BatchObserver } from '../../src/store/batch-observer.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { migratedDatabase } from '../support/database.ts'
-import type { Scope } from '../support/scope.ts'
+import { lifo, type Scope } from '../support/scope.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { creation } from './postgres/postgres-support.ts'
 import { freshKey } from './contract/store-fixtures.ts'
@@ -40,7 +40,7 @@ function recordingObserver() {
 async function openObserved(t: Scope, url: string): Promise<{ store: Store; batches: Batch[] }> {
   const { observer, batches } = recordingObserver()
   const store = await openStore(parseDatabaseUrl(url), { ...defaults, observer })
-  t.after(() => store.close())
+  lifo(t).after(() => store.close())
   return { store, batches }
 }
 

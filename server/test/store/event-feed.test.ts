@@ -7,7 +7,7 @@ import type { Store } from '../../src/domain/store.ts'
 import { systemClock } from '../../src/domain/util/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { migratedDatabase } from '../support/database.ts'
-import type { Scope } from '../support/scope.ts'
+import { lifo, type Scope } from '../support/scope.ts'
 import { openSession } from '../support/session.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { poll } from '../failover/poll.ts'
@@ -19,14 +19,14 @@ const boundMs = 20_000
 
 const openSqlite = async (t: Scope): Promise<Store> => {
   const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') }, defaults)
-  t.after(() => store.close())
+  lifo(t).after(() => store.close())
   return store
 }
 
 /** A subscriber that keeps what it receives. */
 function subscribe(t: Scope, store: Store, after: EventPosition | null) {
   const feed = new EventFeed({ store, clock: systemClock })
-  t.after(() => feed.close())
+  lifo(t).after(() => feed.close())
   const received: string[] = []
   const beats: { readonly position: EventPosition; readonly completeAt: number }[] = []
   const state = { takesMore: true }

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import type { Scope } from './scope.ts'
+import { lifo, type Scope } from './scope.ts'
 
 /** Opens a session in a database. It ends with the test. */
 export async function openSession(t: Scope, url: string): Promise<Client> {
@@ -7,6 +7,6 @@ export async function openSession(t: Scope, url: string): Promise<Client> {
   // The server may end the session, for example when its database is dropped.
   client.on('error', () => undefined)
   await client.connect()
-  t.after(() => client.end())
+  lifo(t).after(() => client.end())
   return client
 }

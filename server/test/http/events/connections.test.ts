@@ -14,6 +14,7 @@ import { createApiToken, runCommand } from '../../support/command.ts'
 import { EventStream } from '../../support/event-stream.ts'
 import { sendRequest } from '../../support/http.ts'
 import { RawConnection, requestText } from '../../support/raw-connection.ts'
+import { lifo } from '../../support/scope.ts'
 import { startService, type RunningService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -31,7 +32,7 @@ async function storeOf(t: TestContext, { databaseUrl, dataFolder }: RunningServi
       ? ({ kind: 'sqlite', path: join(dataFolder, 'ugs.db') } as const)
       : parseDatabaseUrl(databaseUrl)
   const store = await openStore(location, { ...defaults, lockTimeoutMs: 10_000 })
-  t.after(() => store.close())
+  lifo(t).after(() => store.close())
   return store
 }
 

@@ -15,7 +15,7 @@ import { openStore, type StoreOptions } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { DatabaseProxy, type ProxyOptions } from '../../support/database-proxy.ts'
 import { migratedDatabase } from '../../support/database.ts'
-import type { Scope } from '../../support/scope.ts'
+import { lifo, type Scope } from '../../support/scope.ts'
 import { openSession } from '../../support/session.ts'
 import { deletion, freshKey, mint, actor, referenceOf } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
@@ -68,7 +68,7 @@ export function placeOf(url: string): string {
 /** Opens a store on this database and closes it after the test. */
 export async function openPostgres(t: Scope, url: string, over: Partial<StoreOptions> = {}): Promise<Store> {
   const store = await openStore(parseDatabaseUrl(url), { ...defaults, ...over })
-  t.after(() => store.close())
+  lifo(t).after(() => store.close())
   return store
 }
 
