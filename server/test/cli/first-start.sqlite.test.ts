@@ -194,7 +194,7 @@ describe('a start that fails', () => {
   it('names a data folder that cannot be created', async (t) => {
     const file = join(temporaryFolder(t), 'file')
     writeFileSync(file, '')
-    for (const folder of [file, join(file, 'below')]) {
+    for (const folder of [file, join(file, 'below'), '/proc/below']) {
       const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
       assert.equal(result.code, 1)
       assert.ok(result.stderr.startsWith(`ugs: ${folder}: the folder cannot be created (E`), result.stderr)

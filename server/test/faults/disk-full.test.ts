@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { runUgsInNewProcess as runUgs, startNewProcess as startService } from '../support/service.ts'
@@ -74,5 +74,17 @@ describe('a full disk under a SQLite store', () => {
     )
     disk.free()
     await startService(t, { UGS_DATA_DIR: folder })
+  })
+
+  it('fails a backup, which names the backup and leaves no file', async (t) => {
+    const disk = smallDisk(t, 1)
+    if (disk === null) return
+    const service = await startService(t)
+    const backup = join(disk.folder, 'backup.db')
+    disk.fill()
+    const { code, stderr } = await service.ugs('backup', backup)
+    assert.equal(code, 1)
+    assert.match(stderr, /^ugs: \S*backup\.db: the disk is full or failing; free some space .*\n$/)
+    assert.deepEqual(readdirSync(disk.folder), ['ballast'])
   })
 })

@@ -33,7 +33,7 @@ export async function copyDatabase(
   if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; create it`)
   const unfinished = `${to}.${randomBytes(8).toString('hex')}.unfinished`
   try {
-    await at(from, () => copyPages(from, unfinished, report))
+    await at(from, () => copyPages(from, unfinished, report), to)
     await at(unfinished, () => makeWhole(unfinished))
     flush(unfinished)
     publish(unfinished, to)
@@ -50,12 +50,16 @@ function refuseExisting(file: string): void {
   if (existing !== undefined) throw new StoreError(`${existing}: already exists; move it or use another path`)
 }
 
-/** Runs `work` and names the file in its errors. @throws StoreError */
-async function at<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+/**
+ * Runs `work` and names the file in its errors.
+ * @param written file to name if the disk is full
+ * @throws StoreError
+ */
+async function at<T>(file: string, work: () => T | Promise<T>, written = file): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw storeErrorOf(file, error)
+    throw storeErrorOf(errorCodeOf(error) === 'SQLITE_FULL' ? written : file, error)
   }
 }
 
