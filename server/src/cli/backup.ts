@@ -5,7 +5,7 @@ import { openConfiguredStore } from '../runtime/configured-store.ts'
 import { openKeyring, SecretKeyError } from '../config/secret-keys.ts'
 import type { StoreLocation } from '../store/location.ts'
 import { copyStoreFile } from '../store/open-store.ts'
-import { UsageError } from './errors.ts'
+import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -57,10 +57,9 @@ async function restore(file: string, { json }: JsonOption): Promise<void> {
     await store.close()
   }
   if (json) printJson({ file: path, bytes, secret_keys: keyProblem === null })
-  else {
-    console.error(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
-    if (keyProblem !== null) console.error(`Fix this before you start the service: ${keyProblem}.`)
-  }
+  else console.error(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
+  if (keyProblem !== null)
+    throw new CommandError(`the store is restored; fix this before you start the service: ${keyProblem}`)
 }
 
 async function copyWithProgress(task: string, from: string, to: string): Promise<number> {

@@ -98,16 +98,21 @@ describe('ugs backup and restore', () => {
     const file = await backUp()
     const dataFolder = fresh('data')
     const { code, stderr } = await restore(file, dataFolder)
-    assert.equal(code, 0)
-    assert.match(stderr, /Fix this before you start the service: .*secret-keys: is missing/)
+    assert.equal(code, 1)
+    assert.match(stderr, /\nRestored .* bytes, checked.\n/)
+    assert.match(
+      stderr,
+      /\nugs: the store is restored; fix this before you start the service: .*secret-keys: is missing/,
+    )
     assert.deepEqual(readdirSync(dataFolder), ['ugs.db'])
     assertFailure(await restore(file, dataFolder), /ugs\.db: already exists; move it/)
 
     const other = fresh('data')
     mkdirSync(other)
     writeFileSync(join(other, 'secret-keys'), `${secretKeyText('k1', 'other')}\n`)
-    const { stderr: wrong } = await restore(file, other)
-    assert.match(wrong, /the key "k1" is not the key with which this store is encrypted/)
+    const wrong = await restore(file, other)
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /the key "k1" is not the key with which this store is encrypted/)
   })
 
   it('refuses damaged files and files that are not backups', async () => {
