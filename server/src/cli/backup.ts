@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
 import { createDataFolder } from '../config/data-folder.ts'
@@ -5,6 +6,7 @@ import { openConfiguredStore } from '../runtime/configured-store.ts'
 import { openKeyring, SecretKeyError } from '../config/secret-keys.ts'
 import type { StoreLocation } from '../store/location.ts'
 import { copyStoreFile } from '../store/open-store.ts'
+import { readyToSign, signBackup, verifyBackup } from './backup-manifest.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson } from './output.ts'
@@ -15,25 +17,35 @@ interface JsonOption {
 }
 
 export function addBackupCommands(program: Command): void {
-  program
+  const backup = program
     .command('backup')
     .description(
-      'Copy a SQLite store to a file and check the copy. Services may be running. The copy has no secret keys.',
+      'Copy a SQLite store to a file and check the copy. Services may be running. The copy has no secret keys. FILE.manifest shows later changes.',
     )
     .argument('<file>', 'backup to create; it must not exist')
     .addOption(jsonOption())
     .action(backUp)
+  backup
+    .command('verify')
+    .description('Check that a backup was not changed, by its manifest and the secret keys')
+    .argument('<file>', 'file from `ugs backup`')
+    .action(verify)
   program
     .command('restore')
-    .description('Create a SQLite store from a backup and check it. The store must not exist.')
+    .description('Create a SQLite store from a backup and check both. The store must not exist.')
     .argument('<file>', 'file from `ugs backup`')
+    .option('--unverified', 'restore a backup that was changed, or whose manifest or secret keys are lost')
     .addOption(jsonOption())
     .action(restore)
 }
 
 async function backUp(file: string, { json }: JsonOption): Promise<void> {
-  const path = pathOf(readConfig(process.env).storeLocation)
+  const config = readConfig(process.env)
+  const path = pathOf(config.storeLocation)
+  if (!existsSync(path)) throw new CommandError(`${path}: there is no such file`)
+  const keyring = readyToSign(config, file)
   const bytes = await copyWithProgress('backing up', path, file)
+  await signBackup(file, keyring)
   if (json) printJson({ file, bytes })
   else
     console.error(
@@ -41,9 +53,18 @@ async function backUp(file: string, { json }: JsonOption): Promise<void> {
     )
 }
 
-async function restore(file: string, { json }: JsonOption): Promise<void> {
+async function verify(file: string): Promise<void> {
+  await verifyBackup(readConfig(process.env), file)
+  console.error(`${file}: unchanged since the backup`)
+}
+
+async function restore(
+  file: string,
+  { json, unverified }: JsonOption & { unverified?: boolean },
+): Promise<void> {
   const config = readConfig({ ...process.env, UGS_MIGRATE: 'auto' })
   const path = pathOf(config.storeLocation)
+  if (!unverified) await verifyBackup(config, file)
   if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
   const bytes = await copyWithProgress('restoring', file, path)
   const store = await openConfiguredStore(config)

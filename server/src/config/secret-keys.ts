@@ -199,7 +199,8 @@ async function createSecretKeys(config: Source, store: SecretKeyChecks): Promise
   }
 }
 
-function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): never {
+/** @throws SecretKeyError that says where the keys belong */
+export function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): never {
   throw new SecretKeyError(
     UGS_SECRET_KEYS_FILE === undefined
       ? `${secretKeyFile}: is missing, but the store has tokens encrypted with its keys; restore the file or set UGS_SECRET_KEYS`

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
@@ -9,7 +18,8 @@ import { secretKeyText } from '../support/secret-key.ts'
 const folder = temporaryFolder({ after })
 let names = 0
 const fresh = (name: string) => join(folder, `${names++}-${name}`)
-const restore = (file: string, dataFolder: string) => runUgs(['restore', file], { UGS_DATA_DIR: dataFolder })
+const restore = (file: string, dataFolder: string, ...options: string[]) =>
+  runUgs(['restore', file, ...options], { UGS_DATA_DIR: dataFolder })
 
 function assertFailure({ code, stdout, stderr }: CommandResult, message: RegExp): void {
   assert.deepEqual([code, stdout], [1, ''], stderr)
@@ -97,7 +107,9 @@ describe('ugs backup and restore', () => {
   it('reports missing or wrong secret keys', async () => {
     const file = await backUp()
     const dataFolder = fresh('data')
-    const { code, stderr } = await restore(file, dataFolder)
+    assertFailure(await restore(file, dataFolder), /^ugs: \S*secret-keys: is missing/)
+    assert.ok(!existsSync(dataFolder))
+    const { code, stderr } = await restore(file, dataFolder, '--unverified')
     assert.equal(code, 1)
     assert.match(stderr, /\nRestored .* bytes, checked.\n/)
     assert.match(
@@ -105,14 +117,52 @@ describe('ugs backup and restore', () => {
       /\nugs: the store is restored; fix this before you start the service: .*secret-keys: is missing/,
     )
     assert.deepEqual(readdirSync(dataFolder), ['ugs.db'])
-    assertFailure(await restore(file, dataFolder), /ugs\.db: already exists; move it/)
+    assertFailure(await restore(file, dataFolder, '--unverified'), /ugs\.db: already exists; move it/)
 
     const other = fresh('data')
     mkdirSync(other)
     writeFileSync(join(other, 'secret-keys'), `${secretKeyText('k1', 'other')}\n`)
-    const wrong = await restore(file, other)
+    assertFailure(
+      await restore(file, other),
+      /backup\.db\.manifest: was not written with one of the secret keys/,
+    )
+    const wrong = await restore(file, other, '--unverified')
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /the key "k1" is not the key with which this store is encrypted/)
+  })
+
+  it('notices any change after the backup', async () => {
+    const verify = async (file: string) => {
+      const dataFolder = fresh('data')
+      mkdirSync(dataFolder)
+      copyFileSync(join(service().dataFolder, 'secret-keys'), join(dataFolder, 'secret-keys'))
+      const verified = await service().ugs('backup', 'verify', file)
+      const restored = await restore(file, dataFolder)
+      assert.equal(restored.code, verified.code, restored.stderr)
+      assert.equal(existsSync(join(dataFolder, 'ugs.db')), verified.code === 0)
+      return verified
+    }
+    const file = await backUp()
+    const manifest = `${file}.manifest`
+    const signed = readFileSync(manifest, 'utf8')
+    assert.equal(statSync(manifest).mode & 0o777, 0o600)
+    assert.match((await verify(file)).stderr, /^\S*backup\.db: unchanged since the backup\n$/)
+
+    const { encrypted_sha256: digest } = JSON.parse(signed) as { encrypted_sha256: string }
+    const forged = Buffer.from(digest, 'base64').map((byte, i) => (i === 20 ? byte ^ 1 : byte))
+    for (const text of ['', signed.replace(digest, Buffer.from(forged).toString('base64'))]) {
+      writeFileSync(manifest, text)
+      assertFailure(
+        await verify(file),
+        /\.manifest: was not written with one of the secret keys, or was altered/,
+      )
+    }
+    rmSync(manifest)
+    assertFailure(await verify(file), /\.manifest: is missing/)
+
+    writeFileSync(manifest, signed)
+    new BetterSqlite3(file).exec("UPDATE user_group SET name = 'B' WHERE provided_id = '0-0'").close()
+    assertFailure(await verify(file), /backup\.db: was altered after the backup; use another backup/)
   })
 
   it('refuses damaged files and files that are not backups', async () => {
@@ -140,7 +190,7 @@ describe('ugs backup and restore', () => {
     ]
     for (const [file, message] of cases) {
       const dataFolder = fresh('data')
-      assertFailure(await restore(file, dataFolder), message)
+      assertFailure(await restore(file, dataFolder, '--unverified'), message)
       assert.deepEqual(readdirSync(dataFolder), [], file)
     }
   })

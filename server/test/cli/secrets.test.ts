@@ -52,6 +52,7 @@ const commands: Record<string, Run> = {
   doctor: { args: ['--json', '--skip', service.databaseUrl ? 'durability,disk' : 'disk'] },
   'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
   backup: { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 2 }) },
+  'backup verify': { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 1 }) },
   restore: { args: [join(folder, 'backup.db')], code: service.databaseUrl ? 2 : 1 },
   'workspace create': { args: ['second'] },
   'workspace list': { args: [] },
