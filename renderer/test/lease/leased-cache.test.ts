@@ -99,7 +99,7 @@ describe('a cache with a lease', () => {
   })
 
   it('does not cache failures', async (t) => {
-    const { service, client, introspect } = await start(t, { deadlineMs: 100 })
+    const { service, client, introspect } = await start(t, { deadlineMs: 2_000 })
     service.isHoldingIntrospections = true
     await assert.rejects(client.introspect(token), { code: 'timed_out' })
     service.isHoldingIntrospections = false
