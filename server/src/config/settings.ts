@@ -74,6 +74,14 @@ export const settings = {
     switches,
     'off',
   ),
+  UGS_SLOW_STATEMENT_MS: integer(
+    'Time from which a statement of the store is logged as slow, without its values; 0 turns it off.',
+    { default: 1000, min: 0, max: 60_000 },
+  ),
+  UGS_DISK_WARNING_MB: integer(
+    'Free space on the disk of a SQLite store, in MB, below which a warning is logged; 0 turns it off.',
+    { default: 1024, min: 0, max: 10_485_760 },
+  ),
   UGS_RATE_LIMIT: {
     description:
       'Default rate limit of an API token: requests per second, a colon and the burst; or no limit (off).',

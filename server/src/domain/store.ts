@@ -13,6 +13,13 @@ import type { WebhookDeliveryStore } from './webhook/webhook-delivery-store.ts'
 import type { WebhookEndpointStore } from './webhook/webhook-endpoint-store.ts'
 import type { WorkspaceStore } from './workspace/workspace-store.ts'
 
+/** Size of a store and free space of its disk, in bytes. */
+export interface StoreSpace {
+  readonly size: number
+  /** Null if the disk is that of another machine. */
+  readonly free: number | null
+}
+
 /**
  * All ports over one database. Each method of a port is one operation: atomic, durable when its promise resolves, and
  * safe to run at the same time as any other in this and other processes. Results, "not found" included, are values. A
@@ -40,6 +47,9 @@ export interface Store {
 
   /** False while processes of the previous release, which know no locators, may use the store. Becomes true at run time. */
   readonly issuesLocators: boolean
+
+  /** Reads the size of the store. */
+  space(): Promise<StoreSpace>
 
   /** Resolves if the database responds. */
   ping(): Promise<void>

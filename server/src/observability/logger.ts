@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { pino, type DestinationStream, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino'
+import { RepeatLimiter } from './repeat-limiter.ts'
 
 /** File descriptor of all logs. Standard output is for the person who starts the service. */
 const standardError = 2
@@ -17,16 +18,33 @@ const bufferBytes = 4 * 1024 * 1024
 const atomicBytes = 4096
 const lossPauseMs = 1000
 
-export function createLogger(level: string): Logger {
+export function createLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {
       level,
       base: null,
+      hooks: { logMethod: repeatLimit() },
       // Stacks and drivers' messages may hold secrets.
       serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
     },
-    terminal ?? standardErrorDestination(),
+    destination ?? terminal ?? standardErrorDestination(),
   )
+}
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
+
+/** Limits the lines with the same message and `reason`: while the store fails, every request would log one. */
+function repeatLimit(): LogMethod {
+  const limiter = new RepeatLimiter()
+  return function (args, method) {
+    const [fields, message] = args as unknown[]
+    if (typeof fields !== 'object' || fields === null || !('reason' in fields)) method.apply(this, args)
+    else {
+      limiter.write(`${String(message)}\n${String(fields.reason)}`, (suppressed) =>
+        method.apply(this, suppressed === 0 ? args : ([{ ...fields, suppressed }, message] as never)),
+      )
+    }
+  }
 }
 
 function standardErrorDestination(): DestinationStream {

@@ -10,6 +10,7 @@ import type { Store } from '../domain/store.ts'
 import { restorableMs } from '../domain/user-group/user-group.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Metrics } from '../observability/metrics/metrics.ts'
+import { DiskWarning, mebibyte } from './disk-warning.ts'
 import type { UsageRecording } from './usage-recording.ts'
 import { reasonOf, warningsOf } from './warnings.ts'
 import { startWebhooks } from './webhooks.ts'
@@ -53,13 +54,21 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
   ]
   if (runsMaintenance) {
     stops.push(startWebhooks({ config, store, keyring, logger, metrics: metrics?.webhooks }))
-    stops.push(runHourly(() => deleteAllExpired(store, config), warn('Expired rows could not be deleted')))
+    // The disk of PostgreSQL is out of reach, so that only the metrics need the size.
+    if (metrics !== undefined || config.storeLocation.kind === 'sqlite') stops.push(watchSpace(dependencies))
+    stops.push(
+      runEvery(hourMs, () => deleteAllExpired(store, config), warn('Expired rows could not be deleted')),
+    )
     if (metrics !== undefined)
       stops.push(
-        runHourly(async (signal) => {
-          const counts = await countEncryptedTokens(store, signal)
-          metrics.setEncryptedTokens(new Map([...keyring.keyIds.map((id) => [id, 0] as const), ...counts]))
-        }, warn('Encrypted tokens could not be counted')),
+        runEvery(
+          hourMs,
+          async (signal) => {
+            const counts = await countEncryptedTokens(store, signal)
+            metrics.setEncryptedTokens(new Map([...keyring.keyIds.map((id) => [id, 0] as const), ...counts]))
+          },
+          warn('Encrypted tokens could not be counted'),
+        ),
       )
   }
   return async () => {
@@ -77,8 +86,24 @@ export function logSecretKeys(config: Config, keyring: Keyring, logger: Logger, 
     )
 }
 
-/** Runs a job now and every hour. Returns a function that stops it. */
-function runHourly(
+/** Reads the size of the store and the free space of its disk every minute. */
+function watchSpace({ config, store, metrics, logger }: BackgroundJobsDependencies): () => void {
+  const warningBytes = config.UGS_DISK_WARNING_MB * mebibyte
+  const warning = new DiskWarning(warningBytes, logger, systemClock)
+  return runEvery(
+    minuteMs,
+    async () => {
+      const space = await store.space()
+      metrics?.space.set(space, warningBytes)
+      if (space.free !== null) warning.check(space.free)
+    },
+    warningsOf(logger)('The size of the store could not be read'),
+  )
+}
+
+/** Runs a job now and at each interval. Returns a function that stops it. */
+function runEvery(
+  intervalMs: number,
   job: (signal: AbortSignal) => Promise<unknown>,
   onFailure: (error: unknown) => void,
 ): () => void {
@@ -90,7 +115,7 @@ function runHourly(
     })
   }
   run()
-  const timer = setInterval(run, hourMs)
+  const timer = setInterval(run, intervalMs)
   return () => {
     clearInterval(timer)
     controller.abort()

@@ -8,10 +8,12 @@ import type { WebhookAddressRules } from '../domain/webhook/webhook-address.ts'
 import { WebhookManagement } from '../domain/webhook/webhook-management.ts'
 import { openKeyring } from '../config/secret-keys.ts'
 import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
+import { SlowStatements } from '../store/slow-statements.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
 export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
   readonly observers: readonly (BatchObserver | undefined)[]
+  readonly onSlowStatement: (statement: string, durationMs: number) => void
 }
 
 /** @throws StoreError */
@@ -21,11 +23,14 @@ export async function openConfiguredStore(
   mustExist = false,
 ): Promise<Store> {
   if (config.DATABASE_URL === undefined) createDataFolder(config.UGS_DATA_DIR)
+  const { UGS_SLOW_STATEMENT_MS: slowMs } = config
   return openStore(config.storeLocation, {
     ...storeOptionsOf(config),
     mustExist,
     observer: observation?.observers.reduce(bothOf, undefined),
     watchPool: observation?.watchPool,
+    slowStatements:
+      observation && slowMs > 0 ? new SlowStatements(slowMs, observation.onSlowStatement) : undefined,
   })
 }
 

@@ -14,6 +14,7 @@ import { listeningUrl } from '../http/server/listening-url.ts'
 import { createAccessLogger, createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
+import { slowStatementLog } from '../observability/slow-statement-log.ts'
 import { describeLocation } from '../store/location.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
@@ -94,8 +95,13 @@ interface StartedService extends Service {
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
   const logger = createLogger(config.LOG_LEVEL)
   const { accessLog, traces } = await openLogs(config, logger)
+  const logSlowStatement = slowStatementLog(logger)
   const store = await openConfiguredStore(config, {
     observers: [metrics?.store, traces?.batches],
+    onSlowStatement: (statement, durationMs) => {
+      metrics?.store.countSlowStatement()
+      logSlowStatement(statement, durationMs)
+    },
     watchPool: metrics?.store.watchPool,
   })
   logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')

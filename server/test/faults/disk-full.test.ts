@@ -19,7 +19,12 @@ describe('a full disk under a SQLite store', () => {
     const service = { ...first, tokens: { Customer: token, Testing: token } }
     const acknowledged = new Acknowledged()
     await acknowledged.createSome(service)
+    assert.match(
+      service.stderr(),
+      /"free_mb":\d,"threshold_mb":1024,"msg":"the disk of the store is nearly full/,
+    )
     disk.fill()
+    const filledAt = performance.now()
     // Allocated space can still be written.
     while (await acknowledged.create(service));
 
@@ -40,6 +45,9 @@ describe('a full disk under a SQLite store', () => {
       service.stderr(),
       /"code":"unavailable","reason":"SQLITE_FULL: the disk is full .* free some space/,
     )
+    // A line a second, although each change fails.
+    const lines = service.stderr().match(/"reason":"SQLITE_FULL.*"msg":"request failed"/g)?.length ?? 0
+    assert.ok(lines <= (performance.now() - filledAt) / 1000 + 1, `${lines} lines`)
 
     disk.free()
     await acknowledged.createSome(service)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { readableLine } from '../../src/observability/logger.ts'
+import { createLogger, readableLine } from '../../src/observability/logger.ts'
 
 test('an access log without a reader drops lines and reports how many', async (t) => {
   const lines = 100_000
@@ -28,6 +28,45 @@ test('an access log without a reader drops lines and reports how many', async (t
   const written = log.match(/^\{.*"msg":"request"\}$/gm)?.length ?? 0
   assert.ok(written > 0)
   assert.equal(written + Number(lost), lines)
+})
+
+test('a repeated failure is logged once a second, with the number of suppressed lines', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lines: Record<string, unknown>[] = []
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const written = () =>
+    lines.splice(0).map(({ msg, reason, n, suppressed }) => ({ msg, reason, n, suppressed }))
+  const line = (msg: string, reason: string, n: number, suppressed?: number) => ({
+    msg,
+    reason,
+    n,
+    suppressed,
+  })
+
+  for (let n = 1; n <= 1000; n++) logger.error({ reason: 'full', n }, 'request failed')
+  logger.error({ reason: 'locked', n: 1 }, 'request failed')
+  logger.child({ x: 1 }).warn({ reason: 'full', n: 1 }, 'not written')
+  logger.debug({ reason: 'full' }, 'below the level')
+  assert.deepEqual(written(), [
+    line('request failed', 'full', 1),
+    line('request failed', 'locked', 1),
+    line('not written', 'full', 1),
+  ])
+  t.mock.timers.tick(999)
+  assert.deepEqual(written(), [])
+  t.mock.timers.tick(1)
+  assert.deepEqual(written(), [line('request failed', 'full', 1000, 998)])
+  logger.error({ reason: 'full', n: 1001 }, 'request failed')
+  assert.deepEqual(written(), [])
+  t.mock.timers.tick(1000)
+  assert.deepEqual(written(), [line('request failed', 'full', 1001)])
+  t.mock.timers.tick(2000)
+  logger.error({ reason: 'full', n: 1002 }, 'request failed')
+  assert.deepEqual(written(), [line('request failed', 'full', 1002)])
+
+  // Lines without a reason are events of their own.
+  for (let n = 1; n <= 2; n++) logger.warn({ n }, 'disabled')
+  assert.equal(written().length, 2)
 })
 
 test('a line of the log is readable on a terminal, and cannot control it', () => {

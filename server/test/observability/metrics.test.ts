@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { sendRequest } from '../support/http.ts'
@@ -172,8 +173,8 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
     }),
   )
   const arranged: Record<string, [args: string[], absent: RegExp]> = {
-    'one process': [[], isOnPostgres ? /^ugs_worker/ : /^ugs_(worker|postgres)/],
-    workers: [['--workers', '2'], isOnPostgres ? /^$/ : /^ugs_postgres/],
+    'one process': [[], isOnPostgres ? /^ugs_(worker|disk)/ : /^ugs_(worker|postgres)/],
+    workers: [['--workers', '2'], isOnPostgres ? /^ugs_disk/ : /^ugs_postgres/],
   }
   for (const [title, [args, absent]] of Object.entries(arranged)) {
     const service = await startService(t, measured, args)
@@ -188,7 +189,7 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
     // Starts the feed.
     await sendRequest(service.origin, { path: '/events?wait=1', token: renderer })
     const unanswered = 'ugs_http_requests_unanswered_total'
-    const { families } = await scrapeOnce(service, unanswered, 'ugs_sealed_tokens')
+    const { families } = await scrapeOnce(service, unanswered, 'ugs_sealed_tokens', 'ugs_store_size_bytes')
     const found = [...families].map(([name, { type, samples }]) => {
       const labels = new Set(samples.flatMap(({ labels }) => Object.keys(labels)))
       labels.delete('le')
@@ -264,6 +265,33 @@ test('counts the tokens that each secret key encrypts', async (t) => {
   const scraped = await scrapeOnce(service, 'ugs_sealed_tokens')
   assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'k1' }), 2)
   assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'new' }), 0)
+})
+
+test('reports the size of the store and of its disk, and slow statements without values', async (t) => {
+  const service = await startService(t, {
+    ...{ ...measured, UGS_DISK_WARNING_MB: '3', UGS_SLOW_STATEMENT_MS: '1' },
+  })
+  const scraped = await scrapeOnce(service, 'ugs_store_size_bytes')
+  assert.ok(Number(scraped.value('ugs_store_size_bytes')) > 100_000)
+  if (isOnPostgres) return
+  assert.equal(scraped.value('ugs_disk_warning_bytes'), 3 * 1024 * 1024)
+  const { bavail, bsize } = statfsSync(service.dataFolder)
+  // Other programs write too.
+  const difference = Number(scraped.value('ugs_disk_free_bytes')) - bavail * bsize
+  assert.ok(Math.abs(difference) < 1024 ** 3, String(difference))
+
+  const before = Number(scraped.value('ugs_store_slow_statements_total'))
+  const database = new BetterSqlite3(join(service.dataFolder, 'ugs.db'))
+  database.exec('CREATE TRIGGER slow BEFORE INSERT ON user_group BEGIN SELECT hex(randomblob(10000000)); END')
+  database.close()
+  await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 'secret-id', name: 'Name' })
+  assert.ok(Number((await scrape(service)).value('ugs_store_slow_statements_total')) > before)
+  await service.logged('"msg":"slow statement"')
+  assert.match(
+    service.stderr(),
+    /"level":40,.*"statement":"\w+(\.\w+)?","duration_ms":\d+.*"msg":"slow statement"/,
+  )
+  assert.ok(!service.stderr().includes('secret-id'))
 })
 
 test('build info contains the versions', async (t) => {

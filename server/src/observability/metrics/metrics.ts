@@ -4,6 +4,7 @@ import { addFeedMetrics, type WatchedFeed } from './feed-metrics.ts'
 import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
+import { SpaceMetrics } from './space-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
@@ -24,6 +25,7 @@ export class Metrics {
   readonly #encryptedTokens: Gauge<'secret_key'>
   readonly http = new HttpMetrics(this.#registry)
   readonly store = new StoreMetrics(this.#registry)
+  readonly space = new SpaceMetrics(this.#registry)
   readonly webhooks = new WebhookMetrics(this.#registry)
 
   constructor({ version, store, isReady }: MetricsDependencies) {

@@ -27,6 +27,7 @@ export class StoreMetrics implements BatchObserver {
   readonly #waits: Histogram
   readonly #durations: Histogram
   readonly #failures: Counter<'kind'>
+  readonly #slowStatements: Counter
   readonly #ofKind = new Map<string, SeriesOfKind>()
 
   constructor(registry: Registry) {
@@ -55,6 +56,11 @@ export class StoreMetrics implements BatchObserver {
       labelNames: ['kind'],
       registers: [registry],
     })
+    this.#slowStatements = new Counter({
+      name: 'ugs_store_slow_statements_total',
+      help: 'Statements that took at least UGS_SLOW_STATEMENT_MS.',
+      registers: [registry],
+    })
   }
 
   requestContext(): number {
@@ -70,6 +76,10 @@ export class StoreMetrics implements BatchObserver {
       durations.observe((performance.now() - began) / 1000)
       if (failed) this.#failures.inc({ kind })
     }
+  }
+
+  countSlowStatement(): void {
+    this.#slowStatements.inc()
   }
 
   /** Adds metrics of the connections to PostgreSQL. */

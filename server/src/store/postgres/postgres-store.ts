@@ -161,6 +161,10 @@ export async function storeOver(
     get issuesLocators() {
       return issuesLocators
     },
+    space: async () => {
+      const [row] = await retry.query<{ size: number }>('SELECT pg_database_size(current_database()) AS size')
+      return { size: row?.size ?? 0, free: null }
+    },
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       clearInterval(refreshing)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
+import type { SlowStatements } from '../slow-statements.ts'
 import { StoreError } from '../store-error.ts'
 import { PostgresFailure, readOnly, timedOut } from './postgres-fault.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
@@ -14,6 +15,7 @@ export interface PrimaryPoolOptions {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
+  readonly slowStatements?: SlowStatements | undefined
 }
 
 /** Number of connections, and of operations that wait for one. */
@@ -257,7 +259,12 @@ export class PrimaryPool {
     if (this.#prepares) config.name = name
     // Without values, a text may hold several statements, as migrations do.
     if (values.length > 0) config.values = [...values]
-    return (await client.query(config)).rows as Row[]
+    const endStatement = this.#options.slowStatements?.start()
+    try {
+      return (await client.query(config)).rows as Row[]
+    } finally {
+      endStatement?.(name ?? text)
+    }
   }
 
   /** @throws PostgresFailure of the last host */

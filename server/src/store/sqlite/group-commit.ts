@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 import type { BatchObserver } from '../batch-observer.ts'
+import type { SlowStatements } from '../slow-statements.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import type { ChangeTracker } from './change-tracker.ts'
@@ -9,6 +10,7 @@ import type { StoreFiles } from './store-files.ts'
 const { SqliteError } = BetterSqlite3
 
 interface Pending {
+  readonly name: string
   readonly operation: () => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
@@ -27,6 +29,7 @@ type Result = { readonly value: unknown } | { readonly error: unknown }
 
 export interface GroupCommitOptions {
   readonly observer?: BatchObserver | undefined
+  readonly slowStatements?: SlowStatements | undefined
   /** Maximum time to wait for another process's write lock, in milliseconds. */
   readonly lockTimeoutMs: number
 }
@@ -89,17 +92,18 @@ export class GroupCommit {
   }
 
   /**
-   * Runs an operation. It is synchronous, uses only the database, and may run again after a rollback.
+   * Runs an operation. It is synchronous, uses only the database, and may run again after a rollback. A slow operation is reported by
+   * its name.
    * @throws Fault `unavailable`
    */
-  run<T>(operation: () => T): Promise<T> {
+  run<T>(name: string, operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#queue.length === 0) {
         if (performance.now() < this.#yieldUntil) setTimeout(this.#flush, yieldMs)
         else setImmediate(this.#flush)
       }
       const context = this.#options.observer?.requestContext()
-      this.#queue.push({ operation, resolve: resolve as (value: unknown) => void, reject, context })
+      this.#queue.push({ name, operation, resolve: resolve as (value: unknown) => void, reject, context })
     })
   }
 
@@ -118,7 +122,7 @@ export class GroupCommit {
   async finish(): Promise<void> {
     await Promise.allSettled(this.#unfinished)
     // Runs after all others, even if the store fails.
-    await Promise.allSettled([this.run(() => undefined)])
+    await Promise.allSettled([this.run('finish', () => undefined)])
     while (this.#waiting.length > 0) await sleep(lockRetryMs)
   }
 
@@ -225,13 +229,19 @@ export class GroupCommit {
   }
 
   #attempt(batch: readonly Pending[]): Result[] {
+    const endStatement = this.#options.slowStatements?.start()
     try {
       if (!this.#database.inTransaction) this.#begin.run()
       // The first read sets the snapshot of the transaction.
       this.#changeTracker.detectForeignChanges()
-      const results = batch.map(({ operation }) => runOperation(operation))
+      const results = batch.map(({ name, operation }) => {
+        const result = runOperation(operation)
+        endStatement?.(name)
+        return result
+      })
       this.#changeTracker.beforeCommit()
       this.#commit.run()
+      endStatement?.('COMMIT')
       return results
     } catch (error) {
       this.#undo()

@@ -14,6 +14,9 @@ export function portOf<Port extends object>(commit: GroupCommit, target: Synchro
     (name) => name !== 'constructor',
   )
   return Object.fromEntries(
-    names.map((name) => [name, (...args: unknown[]) => commit.run(() => methods[name]?.(...args))]),
+    names.map((name) => {
+      const operation = `${target.constructor.name}.${name}`
+      return [name, (...args: unknown[]) => commit.run(operation, () => methods[name]?.(...args))]
+    }),
   ) as Port
 }

@@ -16,6 +16,7 @@ import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery
 import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
 import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
+import type { SlowStatements } from '../slow-statements.ts'
 import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
@@ -33,7 +34,7 @@ import { SecretKeys } from './secret-keys.ts'
 import { portOf } from './port.ts'
 import { remediationFor, isBusy } from './sqlite-fault.ts'
 import { Mappings } from './mappings.ts'
-import { refuseLostLog, StoreFiles } from './store-files.ts'
+import { refuseLostLog, spaceOf, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
 import { SqliteTableAccess } from './table-access.ts'
 import { UserGroupHistory } from './user-group-history.ts'
@@ -47,6 +48,7 @@ export interface SqliteOptions {
   readonly migrate: MigrateMode
   readonly lockTimeoutMs: number
   readonly observer?: BatchObserver | undefined
+  readonly slowStatements?: SlowStatements | undefined
 }
 
 /** @throws StoreError */
@@ -69,13 +71,17 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     userGroups: {
       ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
       getOrCreateMany: (commands) =>
-        inBatches(commit, commands, (some) => some.map((command) => userGroups.getOrCreate(command))),
+        inBatches(commit, 'UserGroups.getOrCreateMany', commands, (some) =>
+          some.map((command) => userGroups.getOrCreate(command)),
+        ),
     },
     userGroupSearch: portOf<UserGroupSearchStore>(commit, new UserGroupSearch(database)),
     userGroupHistory: {
       ...portOf<Omit<UserGroupHistoryStore, 'deleteExpired'>>(commit, userGroupHistory),
       deleteExpired: (deletedBefore) =>
-        untilDone(commit, () => userGroupHistory.deleteExpired(deletedBefore)),
+        untilDone(commit, 'UserGroupHistory.deleteExpired', () =>
+          userGroupHistory.deleteExpired(deletedBefore),
+        ),
     },
     introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
     dataSources: portOf<DataSourceStore>(commit, new DataSources(database, mappings, audit)),
@@ -86,15 +92,17 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
     audit: {
       ...portOf<Omit<AuditStore, 'prune'>>(commit, audit),
-      prune: (command) => untilDone(commit, (total) => audit.prune(command, total === 0)),
+      prune: (command) => untilDone(commit, 'AuditLog.prune', (total) => audit.prune(command, total === 0)),
     },
     events: {
-      head: () => commit.run(() => events.head()),
-      read: (after, limit) => commit.run(() => events.read(after, limit)),
-      deleteOlderThan: (before) => untilDone(commit, () => events.deleteBatch(before)),
+      head: () => commit.run('Events.head', () => events.head()),
+      read: (after, limit) => commit.run('Events.read', () => events.read(after, limit)),
+      deleteOlderThan: (before) =>
+        untilDone(commit, 'Events.deleteOlderThan', () => events.deleteBatch(before)),
     },
     ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
-    ping: () => commit.run(() => workspaces.probe()),
+    space: () => spaceOf(path),
+    ping: () => commit.run('Workspaces.probe', () => workspaces.probe()),
     close: async () => {
       await commit.finish()
       await checkpointer.close()
@@ -112,23 +120,33 @@ function webhookPorts(
     webhookEndpoints: {
       ...portOf<Omit<WebhookEndpointStore, 'delete'>>(commit, endpoints),
       delete: async (command) => {
-        const isDeleted = await commit.run(() => endpoints.delete(command))
+        const isDeleted = await commit.run('WebhookEndpoints.delete', () => endpoints.delete(command))
         // After an interruption, they expire.
-        if (isDeleted) await untilDone(commit, () => deliveries.deleteOfEndpoint(command.id))
+        if (isDeleted)
+          await untilDone(commit, 'WebhookDeliveries.deleteOfEndpoint', () =>
+            deliveries.deleteOfEndpoint(command.id),
+          )
         return isDeleted
       },
     },
     webhookDeliveries: {
       ...portOf<Omit<WebhookDeliveryStore, 'redeliver' | 'deleteOlderThan'>>(commit, deliveries),
       redeliver: async (command) => {
-        const first = await commit.run(() => deliveries.redeliverBatch(command))
+        const first = await commit.run('WebhookDeliveries.redeliver', () =>
+          deliveries.redeliverBatch(command),
+        )
         if (first === null) return null
         if (first.isDone) return first.count
         const none = { count: 0, isDone: true }
-        const rest = await untilDone(commit, () => deliveries.redeliverBatch(command) ?? none)
+        const rest = await untilDone(
+          commit,
+          'WebhookDeliveries.redeliver',
+          () => deliveries.redeliverBatch(command) ?? none,
+        )
         return first.count + rest
       },
-      deleteOlderThan: (before) => untilDone(commit, () => deliveries.deleteBatch(before)),
+      deleteOlderThan: (before) =>
+        untilDone(commit, 'WebhookDeliveries.deleteOlderThan', () => deliveries.deleteBatch(before)),
     },
   }
 }
@@ -233,6 +251,7 @@ const batchSize = 128
 
 async function inBatches<Command, Outcome>(
   commit: GroupCommit,
+  name: string,
   commands: readonly Command[],
   run: (commands: readonly Command[]) => Outcome[],
 ): Promise<Outcome[]> {
@@ -240,7 +259,7 @@ async function inBatches<Command, Outcome>(
     const outcomes: Outcome[] = []
     for (let start = 0; start < commands.length; start += batchSize) {
       const some = commands.slice(start, start + batchSize)
-      outcomes.push(...(await commit.run(() => run(some))))
+      outcomes.push(...(await commit.run(name, () => run(some))))
     }
     return outcomes
   })
@@ -249,11 +268,12 @@ async function inBatches<Command, Outcome>(
 /** Runs `step` in one transaction after another until it is done, and returns the total count. */
 function untilDone(
   commit: GroupCommit,
+  name: string,
   step: (total: number) => { readonly count: number; readonly isDone: boolean },
 ): Promise<number> {
   return commit.runInIterations(async () => {
     for (let total = 0; ;) {
-      const { count, isDone } = await commit.run(() => step(total))
+      const { count, isDone } = await commit.run(name, () => step(total))
       total += count
       if (isDone) return total
     }

@@ -1,7 +1,9 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { stat, statfs } from 'node:fs/promises'
 import { endianness } from 'node:os'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
+import type { StoreSpace } from '../../domain/store.ts'
 import { StoreError } from '../store-error.ts'
 
 /** Minimum interval of file checks while nothing is written, in milliseconds. */
@@ -114,6 +116,20 @@ export class StoreFiles {
   #lost(problem: string): StoreFilesError {
     return new StoreFilesError(`STORE_FILES_LOST: ${problem}`)
   }
+}
+
+/** Returns the size of the files of a database, and the space that this user may still write on their disk. */
+export async function spaceOf(path: string): Promise<StoreSpace> {
+  const sizes = await Promise.all(
+    suffixes.map((suffix) =>
+      stat(path + suffix).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  const { bavail, bsize } = await statfs(dirname(path))
+  return { size: sizes.reduce((sum, size) => sum + size, 0), free: bavail * bsize }
 }
 
 /** Byte offsets in the index of the write-ahead log (https://sqlite.org/walformat.html, section 2.1). */

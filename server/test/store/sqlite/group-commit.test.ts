@@ -22,8 +22,8 @@ test('a group commit does not run a committed batch again when a step after the 
   let runs = 0
   const insert = database.prepare("INSERT INTO retired_secret_key VALUES ('one')")
   const results = await Promise.all([
-    batch.run(() => insert.run().changes),
-    batch.run(() => (runs++, 'read')),
+    batch.run('insert', () => insert.run().changes),
+    batch.run('read', () => (runs++, 'read')),
   ])
   assert.deepEqual([results, runs, failures], [[1, 'read'], 1, 1])
 })

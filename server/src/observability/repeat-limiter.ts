@@ -1,0 +1,36 @@
+const windowMs = 1000
+
+interface Window {
+  suppressed: number
+  last: ((suppressed: number) => void) | undefined
+}
+
+/**
+ * Limits repeated log lines to one a second for each key. The first is written at once. If more arrive within the second, the
+ * last of them is written at its end, with the number of the lines before it that were suppressed.
+ */
+export class RepeatLimiter {
+  readonly #windows = new Map<string, Window>()
+
+  write(key: string, line: (suppressed: number) => void): void {
+    const window = this.#windows.get(key)
+    if (window === undefined) {
+      line(0)
+      this.#open(key)
+    } else {
+      if (window.last !== undefined) window.suppressed++
+      window.last = line
+    }
+  }
+
+  #open(key: string): void {
+    const window: Window = { suppressed: 0, last: undefined }
+    this.#windows.set(key, window)
+    setTimeout(() => {
+      this.#windows.delete(key)
+      if (window.last === undefined) return
+      window.last(window.suppressed)
+      this.#open(key)
+    }, windowMs).unref()
+  }
+}
