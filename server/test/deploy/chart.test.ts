@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -14,6 +14,15 @@ const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
 
 const image = { repository: 'registry.example/ugs' }
 const databaseUrl = 'postgres://ugs:do-not-show@db.example/ugs'
+const extra = {
+  certificateAuthority: { configMap: 'database-ca' },
+  extraVolumes: [{ name: 'policy', configMap: { name: 'policy' } }],
+  extraVolumeMounts: [{ name: 'policy', mountPath: '/etc/policy' }],
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{}] } } },
+  priorityClassName: 'high',
+  podLabels: { team: 'a' },
+  podAnnotations: { 'example/scrape': 'yes' },
+}
 const allValues: Record<string, object> = {
   'with an existing Secret': { image, secret: { existing: 'keys' } },
   'with all values set': {
@@ -42,6 +51,21 @@ const allValues: Record<string, object> = {
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
   },
+  'with files, placement and labels': { image, secret: { existing: 'url', keysFile: 'keys' }, ...extra },
+  'with SQLite': { image, secret: { secretKeys: 'k1:do-not-show' }, sqlite: { enabled: true } },
+  'with SQLite and a key file': {
+    image,
+    secret: { keysFile: 'keys' },
+    sqlite: { enabled: true, storageClass: 'fast', backup: { storageClass: 'slow', keep: 7 } },
+    ...extra,
+  },
+  'with SQLite without backups': {
+    image,
+    secret: { existing: 'keys' },
+    sqlite: { enabled: true, backup: { enabled: false } },
+    networkPolicy: { enabled: false },
+    autoscaling: { enabled: true },
+  },
   'with everything disabled': {
     image,
     secret: { existing: 'keys' },
@@ -57,16 +81,30 @@ function run(t: TestContext, command: string, args: readonly string[], values: o
   return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
 }
 
-/** Validates against Kubernetes' schemas. Its types find unknown fields, which the schemas accept. */
-async function assertValid(t: TestContext, manifests: readonly any[]): Promise<void> {
-  const pathOf = ({ apiVersion, kind }: any) => join(models, apiVersion, `${kind}.js`)
-  for (const manifest of manifests) {
+/** Renders the manifests of a release named `release`. */
+async function render(t: TestContext, command: string, values: object): Promise<any[]> {
+  const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
+  assert.equal(status, 0, stderr)
+  return (await parseYaml(stdout)).filter((manifest) => manifest !== null)
+}
+
+/** The only kind that is not part of Kubernetes is PodMonitor. */
+const isKnown = ({ kind }: any) => kind !== 'PodMonitor'
+
+/** Validates against Kubernetes' schemas, which accept unknown fields. */
+async function assertSchemas(manifests: readonly any[]): Promise<void> {
+  for (const manifest of manifests.filter(isKnown)) {
     const module = await importLint(`kubernetes-models/${manifest.apiVersion}/${manifest.kind}.js`)
     new module[manifest.kind](manifest).validate()
   }
+}
+
+/** Validates against Kubernetes' types, which find unknown fields. */
+function assertTypes(t: TestContext, manifests: readonly any[]): void {
+  const pathOf = ({ apiVersion, kind }: any) => join(models, apiVersion, `${kind}.js`)
   const folder = temporaryFolder(t)
   const file = join(folder, 'manifests.ts')
-  const lines = manifests.map((manifest, i) => {
+  const lines = manifests.filter(isKnown).map((manifest, i) => {
     const type = `import(${JSON.stringify(pathOf(manifest))}).I${manifest.kind}`
     return `export const manifest${i}: ${type} = ${JSON.stringify(manifest)}`
   })
@@ -83,10 +121,27 @@ async function assertValid(t: TestContext, manifests: readonly any[]): Promise<v
 test('the validation finds fields that Kubernetes refuses', async (t) => {
   if (findTool(t, helm) === undefined) return
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }
-  await assertValid(t, [account])
-  await assert.rejects(assertValid(t, [{ ...account, automountServiceAccountToken: 'no' }]), /boolean/)
-  await assert.rejects(assertValid(t, [{ ...account, automountToken: false }]), /automountToken/)
+  await assert.rejects(assertSchemas([{ ...account, automountServiceAccountToken: 'no' }]), /boolean/)
+  assert.throws(() => assertTypes(t, [{ ...account, automountToken: false }]), /automountToken/)
 })
+
+test('the chart renders only fields that Kubernetes knows', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const all = await Promise.all(Object.values(allValues).map((values) => render(t, command, values)))
+  assertTypes(t, all.flat())
+})
+
+const workloadOf = (manifests: readonly any[]): any =>
+  manifests.find(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+const environmentOf = (container: any): Record<string, string> =>
+  Object.fromEntries(container.env.map(({ name, value }: any) => [name, value]))
+
+/** Returns the pod specifications of a manifest. */
+function podsOf({ kind, spec }: any): any[] {
+  if (kind === 'CronJob') return [spec.jobTemplate.spec.template.spec]
+  return ['Deployment', 'StatefulSet', 'Job'].includes(kind) ? [spec.template.spec] : []
+}
 
 for (const [title, values] of Object.entries(allValues)) {
   test(`the chart ${title} passes the linter and renders valid manifests`, async (t) => {
@@ -94,38 +149,119 @@ for (const [title, values] of Object.entries(allValues)) {
     if (command === undefined) return
     const linted = run(t, command, ['lint', '--strict'], values)
     assert.equal(linted.status, 0, linted.stdout + linted.stderr)
-    const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
-    assert.equal(status, 0, stderr)
-    const manifests = (await parseYaml(stdout)).filter((manifest) => manifest !== null)
-    // The only kind that is not part of Kubernetes.
-    const podMonitors = manifests.filter(({ kind }) => kind === 'PodMonitor')
-    await assertValid(
-      t,
-      manifests.filter(({ kind }) => kind !== 'PodMonitor'),
+    const manifests = await render(t, command, values)
+    await assertSchemas(manifests)
+    assertMetrics(
+      manifests,
+      manifests.filter((manifest) => !isKnown(manifest)),
+      (values as any).metrics?.enabled ?? false,
     )
-    assertMetrics(manifests, podMonitors, (values as any).metrics?.enabled ?? false)
-
-    const secrets = manifests.filter(({ kind }) => kind === 'Secret')
-    assert.ok(!JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret')).includes('do-not-show'))
-    assert.deepEqual(
-      secrets.map(({ stringData }) => Object.keys(stringData)),
-      'existing' in (values as any).secret ? [] : [['DATABASE_URL', 'UGS_SECRET_KEYS']],
-    )
-    for (const { spec } of manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job')) {
-      assertRestricted(spec.template.spec)
-    }
-    const { spec } = manifests.find(({ kind }) => kind === 'Deployment').spec.template
-    const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: any) => [name, value]))
+    assertSecrets(manifests, values)
+    for (const pod of manifests.flatMap(podsOf)) assertRestricted(pod)
+    const { spec } = workloadOf(manifests).spec.template
+    const env = environmentOf(spec.containers[0])
     const stopMs = Number(env.UGS_DRAIN_MS) + Number(env.UGS_CLOSE_TIMEOUT_MS)
     assert.ok(spec.terminationGracePeriodSeconds * 1000 > stopMs)
     assert.equal(env.UGS_MIGRATE, manifests.some(({ kind }) => kind === 'Job') ? 'check' : 'auto')
   })
 }
 
+/** Secrets are in a Secret only, and only those that do not come from elsewhere. */
+function assertSecrets(manifests: readonly any[], { secret, sqlite }: any): void {
+  const others = manifests.filter(({ kind }) => kind !== 'Secret')
+  assert.ok(!JSON.stringify(others).includes('do-not-show'))
+  const keys = [...(sqlite ? [] : ['DATABASE_URL']), ...(secret.keysFile ? [] : ['UGS_SECRET_KEYS'])]
+  assert.deepEqual(
+    manifests.filter(({ kind }) => kind === 'Secret').map(({ stringData }) => Object.keys(stringData)),
+    secret.existing || keys.length === 0 ? [] : [keys],
+  )
+}
+
+test('the chart mounts files, and passes on placement and labels', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const values = { image, secret: { existing: 'url', keysFile: 'keys' }, ...extra }
+  const manifests = await render(t, command, values)
+  const pods = manifests.flatMap(podsOf)
+  assert.equal(pods.length, 2)
+  for (const { containers, volumes, priorityClassName } of pods) {
+    const [{ volumeMounts }] = containers
+    const env = environmentOf(containers[0])
+    const sourceAt = (file = '') => {
+      const mount = volumeMounts.find(({ mountPath }: any) => file.startsWith(`${mountPath}/`))
+      return volumes.find(({ name }: any) => name === mount?.name)
+    }
+    assert.equal(sourceAt(env.NODE_EXTRA_CA_CERTS).configMap.name, 'database-ca')
+    assert.match(env.NODE_EXTRA_CA_CERTS ?? '', /\/ca\.crt$/)
+    assert.equal(sourceAt(env.UGS_SECRET_KEYS_FILE).secret.secretName, 'keys')
+    assert.match(env.UGS_SECRET_KEYS_FILE ?? '', /\/secret-keys$/)
+    assert.equal(sourceAt('/etc/policy/a').configMap.name, 'policy')
+    assert.equal(priorityClassName, 'high')
+  }
+  const { metadata, spec } = workloadOf(manifests).spec.template
+  assert.deepEqual(spec.affinity, extra.affinity)
+  assert.equal(metadata.labels.team, 'a')
+  assert.equal(metadata.annotations['example/scrape'], 'yes')
+})
+
+test('the chart with SQLite runs one pod on a volume, and a job that makes backups beside it', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const manifests = await render(t, command, {
+    image,
+    secret: { keysFile: 'keys' },
+    sqlite: { enabled: true, backup: { keep: 2 } },
+    autoscaling: { enabled: true },
+  })
+  assert.deepEqual(manifests.map(({ kind }) => kind).sort(), [
+    ...['CronJob', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service', 'ServiceAccount', 'StatefulSet'],
+  ])
+  const workload = workloadOf(manifests)
+  const [claim] = workload.spec.volumeClaimTemplates
+  const { labels } = workload.spec.template.metadata
+  const [service] = workload.spec.template.spec.containers
+  assert.equal(workload.spec.replicas, 1)
+  assert.equal(environmentOf(service).DATABASE_URL, 'sqlite:/data/ugs.db')
+
+  const cronJob = manifests.find(({ kind }) => kind === 'CronJob')
+  const [pod] = podsOf(cronJob)
+  const claims = pod.volumes.flatMap(
+    ({ persistentVolumeClaim }: any) => persistentVolumeClaim?.claimName ?? [],
+  )
+  const backups = manifests.find(({ kind }) => kind === 'PersistentVolumeClaim').metadata.name
+  assert.deepEqual(claims, [backups, `${claim.metadata.name}-${workload.metadata.name}-0`])
+  const [rule] = pod.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
+  for (const [name, value] of Object.entries(rule.labelSelector.matchLabels))
+    assert.equal(labels[name], value)
+  const [job] = pod.containers
+  assert.deepEqual(environmentOf(job), {
+    DATABASE_URL: 'sqlite:/data/ugs.db',
+    UGS_SECRET_KEYS_FILE: '/etc/user-group-service/keys/secret-keys',
+  })
+
+  const folder = temporaryFolder(t)
+  for (const day of ['01', '02', '03'])
+    for (const ending of ['db', 'db.manifest'])
+      writeFileSync(join(folder, `ugs-202601${day}T000000Z.${ending}`), '')
+  writeFileSync(join(folder, 'other.db'), '')
+  const script = job.args[0]
+    .replace('/backups', folder)
+    .replace('node /app/server/bin/ugs.js backup', 'touch')
+  const [shell, ...options] = job.command
+  assert.equal(spawnSync(shell, [...options, script]).status, 0)
+  const kept = readdirSync(folder).sort()
+  assert.deepEqual(kept.slice(0, 3), [
+    'other.db',
+    'ugs-20260103T000000Z.db',
+    'ugs-20260103T000000Z.db.manifest',
+  ])
+  assert.equal(kept.length, 4)
+})
+
 /** Metrics have a port that is not in a Service. The monitor refers to its name. */
 function assertMetrics(manifests: readonly any[], podMonitors: readonly any[], areEnabled: boolean): void {
-  const { spec } = manifests.find(({ kind }) => kind === 'Deployment').spec.template
-  const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: any) => [name, value]))
+  const { spec } = workloadOf(manifests).spec.template
+  const env = environmentOf(spec.containers[0])
   const port = spec.containers[0].ports.find(({ name }: any) => name === 'metrics')
   assert.equal(port?.containerPort?.toString(), env.UGS_METRICS_PORT)
   assert.equal(port !== undefined, areEnabled)
@@ -148,10 +284,8 @@ function assertRestricted({ securityContext, containers, automountServiceAccount
   assert.equal(automountServiceAccountToken, false)
   assert.equal(securityContext.runAsNonRoot, true)
   assert.equal(securityContext.seccompProfile.type, 'RuntimeDefault')
-  assert.deepEqual(
-    volumes.map(({ name }: any) => name),
-    ['temporary'],
-  )
+  const kinds = ['emptyDir', 'configMap', 'secret', 'persistentVolumeClaim']
+  for (const volume of volumes) assert.ok(kinds.some((kind) => kind in volume))
   for (const container of containers) {
     assert.deepEqual(container.securityContext, {
       allowPrivilegeEscalation: false,

@@ -17,6 +17,42 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 
+{{/* The store and the secret keys, for every container. */}}
+{{- define "ugs.env" -}}
+{{- if .Values.certificateAuthority.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/user-group-service/ca/ca.crt
+{{- end }}
+{{- if .Values.secret.keysFile }}
+- name: UGS_SECRET_KEYS_FILE
+  value: /etc/user-group-service/keys/secret-keys
+{{- end }}
+{{- if .Values.sqlite.enabled }}
+- name: DATABASE_URL
+  value: sqlite:/data/ugs.db
+{{- end }}
+{{- end }}
+
+{{- define "ugs.hasMigration" -}}
+{{ and .Values.migration.enabled (not .Values.sqlite.enabled) }}
+{{- end }}
+
+{{/* False if all that a Secret would contain comes from elsewhere. */}}
+{{- define "ugs.needsSecret" -}}
+{{ not (and .Values.sqlite.enabled .Values.secret.keysFile) }}
+{{- end }}
+
+{{/* A volume of one node. Call with `size` and `storageClass`. */}}
+{{- define "ugs.claim" -}}
+accessModes: [ReadWriteOnce]
+{{- with .storageClass }}
+storageClassName: {{ . }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .size }}
+{{- end }}
+
 {{- define "ugs.secretName" -}}
 {{ .Values.secret.existing | default (include "ugs.name" .) }}
 {{- end }}
@@ -38,6 +74,9 @@ nodeSelector: {{ toYaml . | nindent 2 }}
 {{- with .Values.tolerations }}
 tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 1000
@@ -49,6 +88,21 @@ volumes:
   - name: temporary
     emptyDir:
       sizeLimit: {{ .Values.temporaryStorage }}
+  {{- with .Values.certificateAuthority.configMap }}
+  - name: ca
+    configMap:
+      name: {{ . }}
+  {{- end }}
+  {{- with .Values.secret.keysFile }}
+  - name: keys
+    secret:
+      secretName: {{ . }}
+      # Readable by the group of the pod.
+      defaultMode: 0440
+  {{- end }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{- define "ugs.container" -}}
@@ -59,11 +113,29 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities:
     drop: [ALL]
+{{- if or .Values.secret.existing (eq (include "ugs.needsSecret" .) "true") }}
 envFrom:
   - secretRef:
       name: {{ include "ugs.secretName" . }}
+{{- end }}
+resources: {{ toYaml .Values.resources | nindent 2 }}
 volumeMounts:
   - name: temporary
     mountPath: /tmp
-resources: {{ toYaml .Values.resources | nindent 2 }}
+  {{- if .Values.sqlite.enabled }}
+  - name: data
+    mountPath: /data
+  {{- end }}
+  {{- if .Values.certificateAuthority.configMap }}
+  - name: ca
+    mountPath: /etc/user-group-service/ca
+  {{- end }}
+  {{- if .Values.secret.keysFile }}
+  # A folder, because Kubernetes does not update a single mounted file.
+  - name: keys
+    mountPath: /etc/user-group-service/keys
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}

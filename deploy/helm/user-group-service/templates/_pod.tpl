@@ -1,0 +1,83 @@
+{{/* The pod of the service. */}}
+{{- define "ugs.pod" -}}
+metadata:
+  labels: {{ include "ugs.labels" (dict "root" . "component" "service") | nindent 4 }}
+    {{- with .Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    # Restarts the pods when the Secret changes.
+    checksum/secret: {{ include (print $.Template.BasePath "/secret.yaml") . | sha256sum }}
+spec: {{ include "ugs.podSpec" . | nindent 2 }}
+  serviceAccountName: {{ include "ugs.name" . }}
+  # No preStop hook: the service serves requests for UGS_DRAIN_MS after SIGTERM.
+  terminationGracePeriodSeconds: {{ add .Values.stop.drain .Values.stop.finish 5 }}
+  {{- with .Values.affinity }}
+  affinity: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels: {{ include "ugs.selector" . | nindent 10 }}
+          app.kubernetes.io/component: service
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels: {{ include "ugs.selector" . | nindent 10 }}
+          app.kubernetes.io/component: service
+  containers:
+    - name: service
+      {{- include "ugs.container" . | nindent 6 }}
+      env:
+        {{- include "ugs.env" . | nindent 8 }}
+        - name: UGS_MIGRATE
+          value: {{ ternary "check" "auto" (eq (include "ugs.hasMigration" .) "true") }}
+        - name: UGS_DRAIN_MS
+          value: {{ mul .Values.stop.drain 1000 | quote }}
+        - name: UGS_CLOSE_TIMEOUT_MS
+          value: {{ mul .Values.stop.finish 1000 | quote }}
+        {{- if .Values.metrics.enabled }}
+        - name: UGS_METRICS_HOST
+          value: 0.0.0.0
+        - name: UGS_METRICS_PORT
+          value: {{ .Values.metrics.port | quote }}
+        {{- end }}
+        {{- range $name, $value := .Values.settings }}
+        - name: {{ $name }}
+          value: {{ $value | quote }}
+        {{- end }}
+      ports:
+        - name: http
+          containerPort: 8080
+        {{- if .Values.metrics.enabled }}
+        - name: metrics
+          containerPort: {{ .Values.metrics.port }}
+        {{- end }}
+      startupProbe:
+        httpGet:
+          path: /healthz
+          port: http
+        periodSeconds: 1
+        failureThreshold: 60
+      livenessProbe:
+        httpGet:
+          path: /healthz
+          port: http
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 3
+      # Fails during a database outage, for all pods at once. The threshold is high because requests survive a short outage.
+      readinessProbe:
+        httpGet:
+          path: /readyz
+          port: http
+        periodSeconds: 5
+        timeoutSeconds: 5
+        failureThreshold: 3
+{{- end }}
