@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -81,9 +81,8 @@ function run(t: TestContext, command: string, args: readonly string[], values: o
   return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
 }
 
-/** Renders the manifests of a release named `release`. */
-async function render(t: TestContext, command: string, values: object): Promise<any[]> {
-  const { status, stdout, stderr } = run(t, command, ['template', 'release'], values)
+async function render(t: TestContext, command: string, values: object, release = 'release'): Promise<any[]> {
+  const { status, stdout, stderr } = run(t, command, ['template', release], values)
   assert.equal(status, 0, stderr)
   return (await parseYaml(stdout)).filter((manifest) => manifest !== null)
 }
@@ -244,6 +243,8 @@ test('the chart with SQLite runs one pod on a volume, and a job that makes backu
     for (const ending of ['db', 'db.manifest'])
       writeFileSync(join(folder, `ugs-202601${day}T000000Z.${ending}`), '')
   writeFileSync(join(folder, 'other.db'), '')
+  for (const name of ['ugs-a.db.1.unfinished', 'ugs-a.db.2.unfinished']) writeFileSync(join(folder, name), '')
+  utimesSync(join(folder, 'ugs-a.db.1.unfinished'), 0, 0)
   const script = job.args[0]
     .replace('/backups', folder)
     .replace('node /app/server/bin/ugs.js backup', 'touch')
@@ -255,7 +256,45 @@ test('the chart with SQLite runs one pod on a volume, and a job that makes backu
     'ugs-20260103T000000Z.db',
     'ugs-20260103T000000Z.db.manifest',
   ])
-  assert.equal(kept.length, 4)
+  assert.match(kept[3] ?? '', /^ugs-2\d+T\d+Z\.db$/)
+  assert.deepEqual(kept.slice(4), ['ugs-a.db.2.unfinished'])
+})
+
+test('the chart with SQLite opens no port to a database', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const manifests = await render(t, command, {
+    image,
+    secret: { keysFile: 'keys' },
+    sqlite: { enabled: true },
+  })
+  const { spec } = manifests.find(({ kind }) => kind === 'NetworkPolicy')
+  const ports = spec.egress.flatMap(({ ports }: any) => ports.map(({ port }: any) => port))
+  assert.deepEqual(ports, [53, 53])
+})
+
+test('the chart with SQLite accepts the longest release name', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const values = { image, secret: { keysFile: 'keys' }, sqlite: { enabled: true } }
+  const manifests = await render(t, command, values, 'a'.repeat(53))
+  // The schemas do not have the limit of Kubernetes.
+  assert.ok(manifests.find(({ kind }) => kind === 'CronJob').metadata.name.length <= 52)
+})
+
+test('the notes of the chart name the workload', (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const notesOf = (values: object) => {
+    const { status, stdout, stderr } = run(t, command, ['install', 'a', '--dry-run=client'], values)
+    assert.equal(status, 0, stderr)
+    return stdout.slice(stdout.indexOf('NOTES:'))
+  }
+  assert.match(notesOf({ image, secret: { existing: 'keys' } }), /exec deployment\/a --/)
+  const notes = notesOf({ image, secret: { keysFile: 'keys' }, sqlite: { enabled: true } })
+  assert.match(notes, /rollout status statefulset\/a\n/)
+  assert.match(notes, /exec statefulset\/a --/)
+  assert.doesNotMatch(notes, /Back up UGS_SECRET_KEYS/)
 })
 
 /** Metrics have a port that is not in a Service. The monitor refers to its name. */
@@ -309,6 +348,10 @@ const wrongValues: Record<string, [values: object, message: RegExp]> = {
   ],
   'one replica': [{ image, secret: { existing: 'a' }, replicas: 1 }, /replicas/],
   'a misspelt value': [{ image, secret: { existing: 'a' }, replica: 3 }, /replica/],
+  'a label that selects the pods': [
+    { image, secret: { existing: 'a' }, podLabels: { 'app.kubernetes.io/name': 'x' } },
+    /invalid propertyName 'app.kubernetes.io\/name'/,
+  ],
   'an ingress without TLS': [
     { image, secret: { existing: 'a' }, ingress: { enabled: true, host: 'a.example' } },
     /ingress\.tlsSecret: set it; API tokens must not/,
