@@ -282,6 +282,20 @@ test('the chart with SQLite accepts the longest release name', async (t) => {
   assert.ok(manifests.find(({ kind }) => kind === 'CronJob').metadata.name.length <= 52)
 })
 
+test('the chart runs the image of its version, and leaves the pull policy to Kubernetes', async (t) => {
+  const command = findTool(t, helm)
+  if (command === undefined) return
+  const { version } = JSON.parse(readDeployed('../server/package.json'))
+  const values = (more: object) => ({ image: { ...image, ...more }, secret: { existing: 'keys' } })
+  const [service] = workloadOf(await render(t, command, values({}))).spec.template.spec.containers
+  assert.equal(service.image, `${image.repository}:${version}`)
+  assert.equal(service.imagePullPolicy, undefined)
+  const changed = values({ tag: 'a', pullPolicy: 'Never' })
+  const [other] = workloadOf(await render(t, command, changed)).spec.template.spec.containers
+  assert.equal(other.image, `${image.repository}:a`)
+  assert.equal(other.imagePullPolicy, 'Never')
+})
+
 test('the notes of the chart name the workload', (t) => {
   const command = findTool(t, helm)
   if (command === undefined) return

@@ -107,7 +107,9 @@ volumes:
 
 {{- define "ugs.container" -}}
 image: {{ include "ugs.image" . }}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- with .Values.image.pullPolicy }}
+imagePullPolicy: {{ . }}
+{{- end }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
