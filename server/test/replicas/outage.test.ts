@@ -47,8 +47,10 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
       const written = service.stdout() + service.stderr()
       assert.ok(!written.includes(password))
       assert.ok(!written.includes(username))
+      // A slow statement is named by its text, which has no values.
+      const others = written.split('\n').filter((line) => !line.includes('"msg":"slow statement"'))
       assert.doesNotMatch(
-        written,
+        others.join('\n'),
         /terminat|refused|timeout exceeded|connect E|node:|\bat .*:\d+:\d+|SELECT|INSERT/i,
       )
     },
