@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
 import { createDataFolder } from '../config/data-folder.ts'
@@ -11,6 +10,7 @@ import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
+import { refuseMissingFile } from './with-store.ts'
 
 interface JsonOption {
   json?: boolean
@@ -42,7 +42,7 @@ export function addBackupCommands(program: Command): void {
 async function backUp(file: string, { json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
   const path = pathOf(config.storeLocation)
-  if (!existsSync(path)) throw new CommandError(`${path}: there is no such file`)
+  refuseMissingFile(config.storeLocation)
   const keyring = readyToSign(config, file)
   const bytes = await copyWithProgress('backing up', path, file)
   await signBackup(file, keyring)

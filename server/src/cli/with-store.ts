@@ -25,8 +25,11 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
   }
 }
 
-/** Opening would create the file, so a command in the wrong folder would manage a new, empty store. */
-function refuseMissingFile(location: StoreLocation): void {
+/**
+ * Opening would create the file, so a command in the wrong folder would manage a new, empty store.
+ * @throws CommandError if the file of the store does not exist
+ */
+export function refuseMissingFile(location: StoreLocation): void {
   if (location.kind !== 'sqlite' || existsSync(location.path)) return
   const { path } = location
   throw new CommandError(

@@ -14,16 +14,7 @@ const rows = join(folder, 'rows.csv')
 writeFileSync(rows, 'user_group_id\na\n')
 
 /** Commands that create a store, need none, or have their own message for a file that is missing. */
-const others = [
-  'serve',
-  'migrate',
-  'doctor',
-  'store copy',
-  'backup',
-  'backup verify',
-  'restore',
-  'completion',
-]
+const others = ['serve', 'migrate', 'doctor', 'store copy', 'backup verify', 'restore', 'completion']
 /** Values of arguments and options for which `1` is not valid, and options that a command needs besides the mandatory ones. */
 const values: Record<string, string> = {
   file: rows,
@@ -58,12 +49,6 @@ describe('without a store', () => {
       assert.ok(!existsSync(absent))
     })
   }
-
-  it('backup creates none', async () => {
-    const { code, stderr } = await runUgs(['backup', join(folder, 'backup.db')], { UGS_DATA_DIR: absent })
-    assert.equal(code, 1)
-    assert.match(stderr, /ugs\.db: there is no such file/)
-  })
 
   it('a command creates none in an empty PostgreSQL database', async (t) => {
     const url = await freshDatabase(t)
