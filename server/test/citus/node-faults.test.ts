@@ -18,7 +18,7 @@ import { CitusCluster, reasonToSkip } from './citus-cluster.ts'
 import { isRefused, underLoad, until } from './under-load.ts'
 
 /** Maximum time until the services notice a fault or recover from it, in milliseconds. */
-const boundMs = 90_000
+const boundMs = 60_000
 
 const shortTimeouts = { UGS_POSTGRES_DEADLINE_MS: '2000', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '2000' }
 

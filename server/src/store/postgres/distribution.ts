@@ -43,7 +43,8 @@ export class Distribution {
   /** @param deadlineMs time for which operations are retried, in milliseconds */
   constructor(primary: PrimaryPool, deadlineMs = Infinity) {
     this.#primary = primary
-    this.#health = new NodeHealth(deadlineMs)
+    // The other half of the connections serves the other nodes.
+    this.#health = new NodeHealth(deadlineMs, Math.ceil(primary.poolSize / 2))
   }
 
   /** @throws PostgresFailure */

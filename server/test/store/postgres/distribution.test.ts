@@ -29,7 +29,7 @@ async function startWithDeadNode() {
     const isAlive = Array.isArray(buckets) && buckets.every((bucket: number) => bucket % 2 === 1)
     return isAlive ? Promise.resolve([]) : hang()
   }
-  const primary: unknown = { query, setDistributed: () => undefined }
+  const primary: unknown = { query, poolSize: 10, setDistributed: () => undefined }
   // A node is down after its first failure.
   const distribution = new Distribution(primary as PrimaryPool, 0)
   await distribution.detect()

@@ -4,13 +4,14 @@ import { NodeHealth } from '../../../src/store/postgres/node-health.ts'
 import { nodeDown, PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 
 const boundMs = 5000
+const maxProbes = 2
 const unreachable = () => Promise.reject(new PostgresFailure('08006', 'querying'))
 const succeed = () => Promise.resolve('done')
 const refused = { code: nodeDown, isRetryable: false, isAmbiguous: false }
 
 function start() {
   let now = 0
-  const health = new NodeHealth(boundMs, () => now)
+  const health = new NodeHealth(boundMs, maxProbes, () => now)
   const failAt = async (ms: number, node: number) => {
     now = ms
     await assert.rejects(health.run(node, unreachable), { code: '08006' })
@@ -69,13 +70,23 @@ describe('statements for a node that does not respond', () => {
     assert.equal(await health.run(1, succeed), 'done')
   })
 
-  it('do not affect other nodes, and all nodes that are down share one probe', async () => {
+  it('do not affect other nodes, whether these are up or down', async () => {
     const { health, failAt, begin } = start()
     for (const node of [1, 2]) await failAt(0, node)
     for (const node of [1, 2]) await failAt(boundMs, node)
     begin(1)
     assert.equal(await health.run(3, succeed), 'done')
-    await assert.rejects(health.run(2, succeed), refused)
+    assert.equal(await health.run(2, succeed), 'done')
+  })
+
+  it('are limited over all nodes that are down', async () => {
+    const { health, failAt, begin } = start()
+    for (const node of [1, 2, 3]) await failAt(0, node)
+    for (const node of [1, 2, 3]) await failAt(boundMs, node)
+    const [end] = [begin(1), begin(2)]
+    await assert.rejects(health.run(3, succeed), refused)
+    await end(boundMs + 1)
+    assert.equal(await health.run(3, succeed), 'done')
   })
 
   it('count only if the node may be the cause', async () => {
