@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { startNewProcess as startService } from '../support/service.ts'
+import { lifo } from '../support/scope.ts'
+import { startNewProcess as startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { Acknowledged } from './acknowledged.ts'
 
 const pageSize = 4096
@@ -26,20 +27,26 @@ const damages: Record<string, { from: number; bytes: Buffer }> = {
 }
 
 describe('a damaged page', () => {
+  const acknowledged = new Acknowledged()
+  let first: RunningService
+  const scope = lifo({ after })
+  before(async () => {
+    first = await startService(scope)
+    await acknowledged.createSome(first, 100)
+    await first.stop()
+  })
   for (const name of ['user_group', 'sqlite_autoindex_user_group_1']) {
     for (const [damage, { from, bytes }] of Object.entries(damages)) {
       it(`of ${name}: ${damage}: causes 503 with the remedy in the log, and never a wrong token`, async (t) => {
-        const first = await startService(t)
-        const acknowledged = new Acknowledged()
-        await acknowledged.createSome(first, 100)
-        await first.stop()
-        const path = join(first.dataFolder, 'ugs.db')
+        const dataFolder = join(temporaryFolder(t), 'data')
+        cpSync(first.dataFolder, dataFolder, { recursive: true })
+        const path = join(dataFolder, 'ugs.db')
         const leaves = leafOffsets(path, name)
         const file = openSync(path, 'r+')
         writeSync(file, bytes, 0, bytes.length, (leaves[Math.floor(leaves.length / 2)] as number) + from)
         closeSync(file)
         const service = {
-          ...(await startService(t, { UGS_DATA_DIR: first.dataFolder })),
+          ...(await startService(t, { UGS_DATA_DIR: dataFolder })),
           tokens: first.tokens,
         }
         const refused = await acknowledged.assertNoneWrong(service)

@@ -205,8 +205,12 @@ describe('copying a store, with a changed target:', async () => {
     uuid: (column: string) => `overlay(${column}::text placing 'f' from 1)::uuid`,
     bytea: (column: string) => `${column} || '\\x00'`,
   }
+  // The comparison is the same for all columns of a type. That it knows all columns is tested above.
+  const compared = new Set<string>()
   for (const { name, columns } of tables) {
     for (const [column, type] of Object.entries(columns)) {
+      if (compared.has(name) && compared.has(type) && name !== 'user_group') continue
+      compared.add(name).add(type)
       const row = `SELECT ctid FROM ${name} ORDER BY ${column} DESC NULLS LAST LIMIT 1`
       testDetection(
         `another ${column} of a ${name}`,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
-import { migratedDatabase } from '../../support/database.ts'
 import {
   by,
   recordedEvents,
@@ -22,14 +21,13 @@ const finish = new RegExp(`^COMMIT|${singleStatement}`, 's')
 /** First statement of the retry of a change. */
 const repetition = new RegExp(`^BEGIN|${singleStatement}`, 's')
 
-const shared = await migratedDatabase(suiteScope())
-/** Opens a store on the database that most tests share, which is faster than a database for each. */
-const openShared = (t: TestContext) => openProxied(t, {}, {}, shared)
+/** Most tests share a store, which is faster than a store for each. */
+const shared = await openProxied(suiteScope())
 
 describe('PostgreSQL: the audit event of a change with an ambiguous commit', () => {
   for (const [title, prepare] of Object.entries(changes)) {
-    eachLoss(`is recorded once: ${title}`, async (t, lose) => {
-      const { store, proxy } = await openShared(t)
+    eachLoss(`is recorded once: ${title}`, async (_, lose) => {
+      const { store, proxy } = shared
       const { change, events, nothing } = await prepare(store)
       const { events: left } = await recordedEvents(store, () =>
         losing(proxy, finish, lose, change, repetition),
@@ -122,11 +120,12 @@ function alternating(...stores: readonly [Store, Store]): Store {
   return new Proxy(stores[0], { get: (_, port: string) => portOf(port) })
 }
 
-describe('PostgreSQL: two processes at once', () => {
+describe('PostgreSQL: two processes at once', async () => {
+  const { store, url } = shared
+  const other = await openPostgres(suiteScope(), url)
   for (const [title, prepare] of Object.entries(changes)) {
-    it(`record ${title} once`, async (t) => {
-      const { store, url } = await openShared(t)
-      const { change, events } = await prepare(alternating(store, await openPostgres(t, url)))
+    it(`record ${title} once`, async () => {
+      const { change, events } = await prepare(alternating(store, other))
       const { events: left } = await recordedEvents(store, () =>
         Promise.all(Array.from({ length: 16 }, () => change())),
       )
