@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config/settings.ts'
 import { Fault } from '../domain/fault.ts'
@@ -45,7 +46,10 @@ export function reportError(error: unknown): number {
   )
 }
 
+/** Prints a line of text, or of the log if a service fails without a terminal. */
 function printError(message: string, exitCode: number): number {
-  console.error(`ugs: ${withoutSecrets(message)}`)
+  const text = withoutSecrets(message)
+  const isLogged = process.argv[2] === 'serve' && !isatty(2)
+  console.error(isLogged ? JSON.stringify({ level: 60, time: Date.now(), msg: text }) : `ugs: ${text}`)
   return exitCode
 }

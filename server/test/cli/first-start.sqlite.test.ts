@@ -9,6 +9,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { signedIn, useLink } from '../support/console.ts'
 import { sendRequest } from '../support/http.ts'
 import {
+  failureIn,
   runUgsInNewProcess as runUgs,
   startNewProcess as startService,
   temporaryFolder,
@@ -187,7 +188,7 @@ describe('a start that fails', () => {
     const result = await runUgs(['serve'], settings)
     database.close()
     assert.equal(result.code, 1)
-    assert.match(result.stderr, /ugs: The store is unavailable \(SQLITE_BUSY: .*\)/)
+    assert.match(failureIn(result.stderr), /^The store is unavailable \(SQLITE_BUSY: .*\)/)
     assert.doesNotMatch(result.stdout, /uga_/)
   })
 
@@ -197,7 +198,8 @@ describe('a start that fails', () => {
     for (const folder of [file, join(file, 'below'), '/proc/below']) {
       const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
       assert.equal(result.code, 1)
-      assert.ok(result.stderr.startsWith(`ugs: ${folder}: the folder cannot be created (E`), result.stderr)
+      const failure = failureIn(result.stderr)
+      assert.ok(failure.startsWith(`${folder}: the folder cannot be created (E`), failure)
     }
   })
 })

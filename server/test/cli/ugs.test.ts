@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { sendRequest } from '../support/http.ts'
 import {
+  failureIn,
   runUgs,
   runUgsInNewProcess,
   sharedService,
@@ -258,7 +259,11 @@ describe('ugs', () => {
   it('reports all configuration problems at once and exits with 1', async () => {
     const result = await runUgsInNewProcess(['serve'], { PORT: 'x', LOG_LEVEL: 'loud' })
     assert.equal(result.code, 1)
-    assert.match(result.stderr, /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/)
+    assert.match(
+      failureIn(result.stderr),
+      /PORT: must be a whole number from 0 to 65535\n +LOG_LEVEL: must be one of/,
+    )
+    assert.deepEqual(Object.keys(JSON.parse(result.stderr)), ['level', 'time', 'msg'])
   })
 
   it('reports a port in use and how to choose another', async (t) => {

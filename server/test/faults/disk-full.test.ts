@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { runUgsInNewProcess as runUgs, startNewProcess as startService } from '../support/service.ts'
+import {
+  failureIn,
+  runUgsInNewProcess as runUgs,
+  startNewProcess as startService,
+} from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
 import { assertSuccess } from '../support/user-api.ts'
 import { Acknowledged, apiOf, assertWhole, readiness } from './acknowledged.ts'
@@ -77,8 +81,8 @@ describe('a full disk under a SQLite store', () => {
     const { code, stderr } = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
     assert.equal(code, 1)
     assert.match(
-      stderr,
-      /^ugs: \S*ugs\.db: the disk is full or failing; free some space and check the disk \(SQLITE_\w+\)\n$/,
+      failureIn(stderr),
+      /^\S*ugs\.db: the disk is full or failing; free some space and check the disk \(SQLITE_\w+\)$/,
     )
     disk.free()
     await startService(t, { UGS_DATA_DIR: folder })

@@ -14,6 +14,7 @@ import { basename, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import {
+  failureIn,
   runUgsInNewProcess as runUgs,
   startNewProcess as startService,
   temporaryFolder,
@@ -43,7 +44,7 @@ async function startAgain(
 async function assertRefused(folder: string, message: RegExp): Promise<void> {
   const { code, stderr, stdout } = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, message)
+  assert.match(failureIn(stderr), message)
 }
 
 function targetOf(descriptor: string): string {
@@ -174,7 +175,7 @@ describe('a file of the store is lost while no service runs', () => {
     renameSync(`${path}-wal`, `${path}-away`)
     await assertRefused(
       service.dataFolder,
-      /^ugs: \S+: ugs\.db-wal is missing and holds the last commits; put it back, .* remove ugs\.db-shm\n$/,
+      /^\S+: ugs\.db-wal is missing and holds the last commits; put it back, .* remove ugs\.db-shm$/,
     )
     renameSync(`${path}-away`, `${path}-wal`)
     await acknowledged.assertKept(await startAgain(t, service))

@@ -122,7 +122,7 @@ test('a start without PostgreSQL fails with address and remedy, and no password'
       assert.ok(error instanceof Error)
       assert.match(
         error.message,
-        /^the service ended with 1: ugs: postgres:\/\/127\.0\.0\.1:\d+\/\w+: the server cannot be reached; [^\n]+ \(ECONNRESET\)\n$/,
+        /^the service ended with 1: postgres:\/\/127\.0\.0\.1:\d+\/\w+: the server cannot be reached; [^\n]+ \(ECONNRESET\)$/,
       )
       assert.ok(!error.message.includes(new URL(url).password))
       return true

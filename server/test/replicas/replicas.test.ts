@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
-import { runUgs } from '../support/service.ts'
+import { failureIn, runUgs } from '../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 import { secretKeyText } from '../support/secret-key.ts'
 
@@ -157,6 +157,6 @@ test('a replica with another secret key fails to start and names the missing key
   ] as const) {
     const { code, stderr } = await runUgs(['serve'], { ...environment, PORT: '0', UGS_SECRET_KEYS: keys })
     assert.equal(code, 1)
-    assert.ok(stderr.includes(`ugs: UGS_SECRET_KEYS: ${problem}`), stderr)
+    assert.ok(failureIn(stderr).startsWith(`UGS_SECRET_KEYS: ${problem}`), stderr)
   }
 })

@@ -217,6 +217,12 @@ function collect(child: ChildProcess): { stdout: () => string; stderr: () => str
   return { stdout: () => texts.stdout, stderr: () => texts.stderr }
 }
 
+/** Returns the message with which a service failed: that of the last line of its log. */
+export function failureIn(stderr: string): string {
+  const line = stderr.trimEnd().split('\n').at(-1) ?? ''
+  return line.startsWith('{') ? (JSON.parse(line) as { msg: string }).msg : stderr
+}
+
 const pollMs = 2
 
 /** Resolves with the origin when the service listens. */
@@ -226,7 +232,7 @@ async function listening({ stdout, stderr, ended }: ServingProcess): Promise<str
   for (;;) {
     const origin = /"origin":"(http:[^"]+)".*\n/.exec(stdout())?.[1]
     if (origin !== undefined) return origin
-    if (code !== undefined) throw new Error(`the service ended with ${code}: ${stderr()}`)
+    if (code !== undefined) throw new Error(`the service ended with ${code}: ${failureIn(stderr())}`)
     await sleep(pollMs)
   }
 }
