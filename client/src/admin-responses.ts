@@ -1,28 +1,22 @@
-import { badResponse } from './errors.ts'
 import type {
-  ApiToken,
   AuditEvent,
   DeletedUserGroup,
   Difference,
   IsolationFinding,
-  LeakedToken,
   AdminUserGroup,
-  NewApiToken,
-  NewWorkspace,
+  ListedUserGroup,
+  PromotionCandidate,
   PromotionResult,
   RegisteredDataSource,
   RegisteredSchema,
-  RotatedApiToken,
   UserGroupVersion,
   UserGroupView,
-  Workspace,
 } from './admin-types.ts'
 import type { Page } from './paged.ts'
 import {
   isArray,
   isBoolean,
   isCount,
-  isCountOrNull,
   isEnvironment,
   isObject,
   isObjectOrNull,
@@ -31,10 +25,8 @@ import {
   isText,
   isTextByKeyOrNull,
   isTextOrNull,
-  isTexts,
   isTimeText,
   isTimeTextOrNull,
-  isUndefinedOr,
   read,
   readEach,
   type Shape,
@@ -49,6 +41,7 @@ type WireDifference = Wire['DiffResponse']['differences'][number]
 type WireEvent = Wire['AuditEventListResponse']['audit_events'][number]
 type WireFinding = Wire['IsolationResponse']['findings'][number]
 type WireVersion = Wire['VersionListResponse']['versions'][number]
+type WireHealth = Wire['ListedUserGroup']['health']
 type WireUser = Wire['ManagedUserGroup']
 
 export const success = isOne
@@ -91,42 +84,30 @@ const auditedUserGroupShape: Shape<NonNullable<WireEvent['user_group']>> = {
   provided_id: isText,
 }
 const dataSourceShape: Shape<NonNullable<WireFinding['registered']>> = { id: isCount, ...named }
-const apiTokenShape: Shape<Wire['ApiToken']> = {
-  id: isCount,
-  name: isText,
-  api_environment_tag: isEnvironment,
-  // Any strings, so that scopes of newer services are passed on.
-  scopes: isTexts,
-  created_at: isTimeText,
-  expires_at: isTimeTextOrNull,
-  revoked_at: isTimeTextOrNull,
-  last_used_at: isTimeTextOrNull,
-  replaced_by: isCountOrNull,
-  rate_limit: isTextOrNull,
-}
-const workspaceShape: Shape<Wire['NewWorkspaceResponse']['workspace']> = {
-  id: isCount,
-  name: isText,
-  created_at: isTimeText,
-}
 const schemaShape: Shape<Wire['SchemaResponse']['schema']> = registered
 const registeredDataSourceShape: Shape<Wire['DataSourceResponse']['data_source']> = {
   ...registered,
   schema_id: isCount,
 }
-const leakedShape: Shape<Wire['LeakedTokenResponse']> = {
-  success,
-  kind: isOneOf(['user_group_token', 'api_token', 'unknown']),
-  works: isBoolean,
-  user_group: isUndefinedOr(isObject),
-  valid_until: isUndefinedOr(isTimeTextOrNull),
-  rotated: isUndefinedOr(isBoolean),
-  api_token: isUndefinedOr(isObject),
-}
-
-export function readUserGroups(json: unknown): Page<AdminUserGroup> {
+export function readUserGroups(json: unknown): Page<ListedUserGroup> {
   const response = readResponse<Wire['UserGroupListResponse']>(json, { ...page, user_groups: isArray })
-  return { items: response.user_groups.map(userGroupOf), nextCursor: response.next_cursor }
+  const items = response.user_groups.map((listed) => {
+    const userGroup = userGroupOf(listed)
+    const health = read<WireHealth>(listed.health, 'health', {
+      mapping_entries: isCount,
+      unresolved_entries: isCount,
+      last_introspected_at: isTimeTextOrNull,
+    })
+    return {
+      ...userGroup,
+      health: {
+        mappingEntries: health.mapping_entries,
+        unresolvedEntries: health.unresolved_entries,
+        lastIntrospectedAt: timeOf(health.last_introspected_at),
+      },
+    }
+  })
+  return { items, nextCursor: response.next_cursor }
 }
 
 export function readUserGroup(json: unknown): AdminUserGroup {
@@ -240,6 +221,21 @@ export function readFindings(json: unknown): Page<IsolationFinding> {
   return { items, nextCursor: response.next_cursor }
 }
 
+export function readCandidates(json: unknown): Page<PromotionCandidate> {
+  const response = readResponse<Wire['CandidateListResponse']>(json, { ...page, user_groups: isArray })
+  const candidates = readEach<Wire['CandidateListResponse']['user_groups'][number]>(
+    response.user_groups,
+    'user_groups',
+    { ...named, updated_at: isTimeText },
+  )
+  const items = candidates.map((candidate) => ({
+    providedId: candidate.provided_id,
+    name: candidate.name,
+    updatedAt: Date.parse(candidate.updated_at),
+  }))
+  return { items, nextCursor: response.next_cursor }
+}
+
 export function readPromotion(json: unknown): PromotionResult[] {
   const response = readResponse<Wire['PromotionResponse']>(json, { success, results: isArray })
   const results = readEach<Wire['PromotionResponse']['results'][number]>(response.results, 'results', {
@@ -256,67 +252,6 @@ export function readPromotion(json: unknown): PromotionResult[] {
     teamId: result.team_id,
     message: result.message,
   }))
-}
-
-export function readLeakedToken(json: unknown): LeakedToken {
-  const { kind, works, ...found } = readResponse<Wire['LeakedTokenResponse']>(json, leakedShape)
-  if (kind === 'unknown') return { kind, works }
-  if (kind === 'api_token') return { kind, works, apiToken: apiTokenOf(found.api_token) }
-  const { valid_until: validUntil, rotated } = found
-  if (validUntil === undefined || rotated === undefined)
-    throw badResponse('a user group token lacks valid_until or rotated')
-  return { kind, works, userGroup: userGroupOf(found.user_group), validUntil: timeOf(validUntil), rotated }
-}
-
-export function readApiTokens(json: unknown): ApiToken[] {
-  const { api_tokens } = readResponse<Wire['ApiTokenListResponse']>(json, { success, api_tokens: isArray })
-  return api_tokens.map(apiTokenOf)
-}
-
-export function readApiToken(json: unknown): ApiToken {
-  return apiTokenOf(readResponse<Wire['ApiTokenResponse']>(json, { success, api_token: isObject }).api_token)
-}
-
-export function readNewApiToken(json: unknown): NewApiToken {
-  const response = readResponse<Wire['NewApiTokenResponse']>(json, {
-    success,
-    api_token: isObject,
-    token: isText,
-  })
-  return { apiToken: apiTokenOf(response.api_token), token: response.token }
-}
-
-export function readRotatedApiToken(json: unknown): RotatedApiToken {
-  const response = readResponse<Wire['ApiTokenRotationResponse']>(json, {
-    success,
-    api_token: isObject,
-    token: isText,
-    replaces: isObject,
-  })
-  return {
-    apiToken: apiTokenOf(response.api_token),
-    token: response.token,
-    replaces: apiTokenOf(response.replaces),
-  }
-}
-
-export function readWorkspaces(json: unknown): Workspace[] {
-  const { workspaces } = readResponse<Wire['WorkspaceListResponse']>(json, { success, workspaces: isArray })
-  return workspaces.map(workspaceOf)
-}
-
-export function readNewWorkspace(json: unknown): NewWorkspace {
-  const response = readResponse<Wire['NewWorkspaceResponse']>(json, {
-    success,
-    workspace: isObject,
-    api_token: isObject,
-    token: isText,
-  })
-  return {
-    workspace: workspaceOf(response.workspace),
-    apiToken: apiTokenOf(response.api_token),
-    token: response.token,
-  }
 }
 
 export function readSchemas(json: unknown): RegisteredSchema[] {
@@ -346,7 +281,7 @@ export function readResponse<Body extends object>(json: unknown, shape: Shape<Bo
   return read(json, 'the response', shape)
 }
 
-function userGroupOf(value: unknown): AdminUserGroup {
+export function userGroupOf(value: unknown): AdminUserGroup {
   const group = read(value, 'a user group', userGroupShape)
   return {
     teamId: group.team_id,
@@ -389,27 +324,6 @@ function dataSourceOf(value: unknown): DataSource | null {
   if (value === null) return null
   const { id, provided_id: providedId, name } = read(value, 'registered', dataSourceShape)
   return { id, providedId, name }
-}
-
-function apiTokenOf(value: unknown): ApiToken {
-  const { id, name, scopes, ...token } = read(value, 'an API token', apiTokenShape)
-  return {
-    id,
-    name,
-    environment: token.api_environment_tag,
-    scopes,
-    createdAt: Date.parse(token.created_at),
-    expiresAt: timeOf(token.expires_at),
-    revokedAt: timeOf(token.revoked_at),
-    lastUsedAt: timeOf(token.last_used_at),
-    replacedBy: token.replaced_by,
-    rateLimit: token.rate_limit,
-  }
-}
-
-function workspaceOf(value: unknown): Workspace {
-  const { id, name, created_at } = read(value, 'a workspace', workspaceShape)
-  return { id, name, createdAt: Date.parse(created_at) }
 }
 
 function schemaOf(value: unknown): RegisteredSchema {

@@ -44,6 +44,24 @@ export interface AdminUserGroup extends UserGroupContent, Authored {
   readonly suspendedAt: number | null
 }
 
+/** A user group as a search returns it. */
+export interface ListedUserGroup extends AdminUserGroup {
+  readonly health: {
+    readonly mappingEntries: number
+    /** Number of mapping entries that name no registered data source; 0 if no schema is registered. */
+    readonly unresolvedEntries: number
+    /** To the minute. Null if no renderer has introspected a token of it. */
+    readonly lastIntrospectedAt: number | null
+  }
+}
+
+/** A user group of `Testing` that can be promoted. */
+export interface PromotionCandidate {
+  readonly providedId: string
+  readonly name: string
+  readonly updatedAt: number
+}
+
 /** An earlier state of a user group, before a change of its name, mapping or properties. */
 export interface UserGroupVersion extends UserGroupContent, Authored {
   /** The last revision with this state. */

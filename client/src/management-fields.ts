@@ -1,6 +1,6 @@
 import type { RequestOptions } from './options.ts'
 import type { AuditAction, EventType, Scope, WebhookDelivery } from './admin-types.ts'
-import type { JsonInterface, JsonObject, Mapping } from './user-group.ts'
+import type { JsonInterface, JsonObject, Mapping, UserGroupFields } from './user-group.ts'
 
 // Parameters of the management API.
 
@@ -31,6 +31,8 @@ export interface UserGroupSearch {
   /** Value of that mapping entry. Also finds user groups that name the same registered data source by its other id. */
   readonly dataSource?: string | undefined
   readonly suspended?: boolean | undefined
+  /** A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. */
+  readonly health?: 'no_mapping' | 'unresolved' | 'never_viewed' | undefined
   /** Maximum number of items per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
 }
@@ -61,6 +63,10 @@ export interface AuditSearch extends PageLimit {
 }
 
 /** Fields to change. Omitted and undefined fields keep their values. */
+export interface NewUserGroupFields extends UserGroupFields {
+  readonly name: string
+}
+
 export interface UserGroupChange {
   /** 1 to 255 characters. */
   readonly name?: string | undefined
@@ -87,6 +93,11 @@ export interface PromotionFields {
   readonly userGroupIds: readonly string[]
   /** Changes nothing and returns the differences. Default: false. */
   readonly dryRun?: boolean | undefined
+}
+
+export interface CandidateSearch extends PageLimit {
+  /** Substring of the name. Case-insensitive, accent-sensitive. */
+  readonly name?: string | undefined
 }
 
 export interface LeakedTokenFields {

@@ -1,13 +1,16 @@
 import type { Operation } from './connection.ts'
 import { jsonText, type WithUndefined } from './json-text.ts'
 import * as responses from './admin-responses.ts'
+import * as apiTokenResponses from './api-token-responses.ts'
 import type {
   ApiTokenFields,
   ApiTokenRotation,
   AuditSearch,
+  CandidateSearch,
   DataSourceFields,
   DataSourceSearch,
   LeakedTokenFields,
+  NewUserGroupFields,
   PromotionFields,
   SchemaFields,
   UserGroupChange,
@@ -48,6 +51,15 @@ export const searchUserGroups = (search: UserGroupSearch, cursor: string | undef
     cursor,
   }
   return get('/user-groups', responses.readUserGroups, query)
+}
+
+export const createUserGroup = ({ userGroupId, ...others }: NewUserGroupFields) => {
+  const body: WithUndefined<Wire['NewUserGroup']> = { user_group_id: userGroupId, ...others }
+  return {
+    ...send('POST', '/user-groups', responses.readUserGroup, body),
+    status: 201,
+    afterAmbiguousFailure: { already_exists: rethrow },
+  } as const
 }
 
 export const getUserGroup = (teamId: number) => get(pathOf(teamId), responses.readUserGroup)
@@ -120,6 +132,9 @@ export const restoreDeletedUserGroup = (teamId: number) =>
 export const listIsolationFindings = (limit: number | undefined, cursor: string | undefined) =>
   get('/isolation-findings', responses.readFindings, { limit, cursor })
 
+export const listPromotionCandidates = (search: CandidateSearch, cursor: string | undefined) =>
+  get('/promotions/candidates', responses.readCandidates, { ...search, cursor })
+
 export const promoteUserGroups = ({ userGroupIds, dryRun, ...others }: PromotionFields) => {
   const body: WithUndefined<Omit<Wire['PromotionBody'], 'user_group_ids'>> & {
     readonly user_group_ids: readonly string[]
@@ -130,19 +145,19 @@ export const promoteUserGroups = ({ userGroupIds, dryRun, ...others }: Promotion
 export const reportLeakedToken = (fields: LeakedTokenFields) => {
   const body: WithUndefined<Wire['LeakedTokenBody']> = fields
   return {
-    ...send('POST', '/leaked-tokens', responses.readLeakedToken, body),
+    ...send('POST', '/leaked-tokens', apiTokenResponses.readLeakedToken, body),
     afterAmbiguousFailure: fields.rotate === true ? afterRevocation : {},
   } as const
 }
 
-export const listApiTokens = get('/api-tokens', responses.readApiTokens)
+export const listApiTokens = get('/api-tokens', apiTokenResponses.readApiTokens)
 
 export const createApiToken = ({ expiresInSeconds, ...others }: ApiTokenFields) => {
   const body: WithUndefined<Pick<Wire['ApiTokenBody'], 'expires_in_seconds'>> = {
     expires_in_seconds: expiresInSeconds,
   }
   return {
-    ...send('POST', '/api-tokens', responses.readNewApiToken, { ...others, ...body }),
+    ...send('POST', '/api-tokens', apiTokenResponses.readNewApiToken, { ...others, ...body }),
     status: 201,
     isNonIdempotent: true,
   } as const
@@ -151,7 +166,7 @@ export const createApiToken = ({ expiresInSeconds, ...others }: ApiTokenFields) 
 export const rotateApiToken = (id: number, { overlapSeconds }: ApiTokenRotation) => {
   const body: WithUndefined<Wire['ApiTokenRotationBody']> = { overlap_seconds: overlapSeconds }
   return {
-    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, responses.readRotatedApiToken, body),
+    ...send('POST', `/api-tokens/${idOf('id', id)}/rotate`, apiTokenResponses.readRotatedApiToken, body),
     status: 201,
     isNonIdempotent: true,
   } as const
@@ -159,16 +174,16 @@ export const rotateApiToken = (id: number, { overlapSeconds }: ApiTokenRotation)
 
 export const revokeApiToken = (id: number) =>
   ({
-    ...send('POST', `/api-tokens/${idOf('id', id)}/revoke`, responses.readApiToken),
+    ...send('POST', `/api-tokens/${idOf('id', id)}/revoke`, apiTokenResponses.readApiToken),
     afterAmbiguousFailure: afterRevocation,
   }) as const
 
-export const listWorkspaces = get('/workspaces', responses.readWorkspaces)
+export const listWorkspaces = get('/workspaces', apiTokenResponses.readWorkspaces)
 
 export const createWorkspace = (fields: WorkspaceFields) => {
   const body: Wire['WorkspaceBody'] = fields
   return {
-    ...send('POST', '/workspaces', responses.readNewWorkspace, body),
+    ...send('POST', '/workspaces', apiTokenResponses.readNewWorkspace, body),
     status: 201,
     // The earlier attempt may have created this workspace, and its API token is lost.
     afterAmbiguousFailure: { already_exists: rethrow },

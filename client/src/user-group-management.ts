@@ -8,9 +8,11 @@ import type {
   IsolationFinding,
   LeakedToken,
   AdminUserGroup,
+  ListedUserGroup,
   NewApiToken,
   NewWorkspace,
   RotatedApiToken,
+  PromotionCandidate,
   PromotionResult,
   RegisteredDataSource,
   RegisteredSchema,
@@ -25,10 +27,12 @@ import type {
   ApiTokenFields,
   ApiTokenRotation,
   AuditSearch,
+  CandidateSearch,
   ChangeOptions,
   DataSourceFields,
   DataSourceSearch,
   LeakedTokenFields,
+  NewUserGroupFields,
   PageLimit,
   PromotionFields,
   SchemaFields,
@@ -71,8 +75,18 @@ export class UserGroupManagement {
    * Finds user groups. Sorted by id if `userGroupIdPrefix` is given, by team id otherwise. The service spends at most a
    * tenth of a second on a page, so a page may be empty although another one follows.
    */
-  searchUserGroups(search: UserGroupSearch = {}, options: RequestOptions = {}): Paged<AdminUserGroup> {
+  searchUserGroups(search: UserGroupSearch = {}, options: RequestOptions = {}): Paged<ListedUserGroup> {
     return paged(async (cursor) => this.#execute(operations.searchUserGroups(search, cursor), options))
+  }
+
+  /**
+   * Creates a user group, and never changes an existing one. `UserGroupClient.getOrCreate` returns its token.
+   *
+   * If a retry after a lost response finds a user group with this id, the method throws the error of the lost attempt.
+   * @throws ServiceError `already_exists`
+   */
+  async createUserGroup(fields: NewUserGroupFields, options: RequestOptions = {}): Promise<AdminUserGroup> {
+    return this.#execute(operations.createUserGroup(fields), options)
   }
 
   /** @throws ServiceError `user_group_not_found` */
@@ -240,6 +254,17 @@ export class UserGroupManagement {
   /** Lists user groups that share a data source or have an unresolved one. Shared data sources come first. */
   listIsolationFindings({ limit }: PageLimit = {}, options: RequestOptions = {}): Paged<IsolationFinding> {
     return paged(async (cursor) => this.#execute(operations.listIsolationFindings(limit, cursor), options))
+  }
+
+  /**
+   * Lists user groups of `Testing` that can be promoted, sorted by team id. The API token must belong to `Customer`.
+   * @throws ServiceError `forbidden` with an API token of `Testing`
+   */
+  listPromotionCandidates(
+    search: CandidateSearch = {},
+    options: RequestOptions = {},
+  ): Paged<PromotionCandidate> {
+    return paged(async (cursor) => this.#execute(operations.listPromotionCandidates(search, cursor), options))
   }
 
   /**

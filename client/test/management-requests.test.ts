@@ -24,10 +24,15 @@ const calls: Readonly<Record<string, Call>> = {
       m
         .searchUserGroups({
           ...{ userGroupIdPrefix: 'a/b', name: '+', property: '/plan', propertyValue: false },
-          ...{ schema: 's', dataSource: 'd', suspended: true, limit: 5 },
+          ...{ schema: 's', dataSource: 'd', suspended: true, health: 'unresolved', limit: 5 },
         })
         .page('c'),
-    'GET /user-groups?name=%2B&property=%2Fplan&schema=s&suspended=true&limit=5&user_group_id_prefix=a%2Fb&property_value=false&data_source=d&cursor=c',
+    'GET /user-groups?name=%2B&property=%2Fplan&schema=s&suspended=true&health=unresolved&limit=5&user_group_id_prefix=a%2Fb&property_value=false&data_source=d&cursor=c',
+  ],
+  createUserGroup: [
+    (m) => m.createUserGroup({ userGroupId: 'a', name: 'A', mapping: { '40': '213' } }),
+    'POST /user-groups',
+    { user_group_id: 'a', name: 'A', mapping: { '40': '213' } },
   ],
   getUserGroup: [(m) => m.getUserGroup(7), 'GET /user-groups/7'],
   updateUserGroup: [
@@ -68,6 +73,10 @@ const calls: Readonly<Record<string, Call>> = {
   ],
   restoreDeletedUserGroup: [(m) => m.restoreDeletedUserGroup(7), 'POST /deleted-user-groups/7/restore'],
   listIsolationFindings: [(m) => m.listIsolationFindings().page('c'), 'GET /isolation-findings?cursor=c'],
+  listPromotionCandidates: [
+    (m) => m.listPromotionCandidates({ name: 'a', limit: 5 }).page('c'),
+    'GET /promotions/candidates?name=a&limit=5&cursor=c',
+  ],
   promoteUserGroups: [
     (m) => m.promoteUserGroups({ userGroupIds: ['a'], dryRun: true }),
     'POST /promotions',

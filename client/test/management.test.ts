@@ -236,10 +236,29 @@ describe('user groups', () => {
     ])
   })
 
+  it('createUserGroup creates a user group, but changes none; searchUserGroups returns its health', async () => {
+    const { management } = await fixture()
+    const schema = await management.createSchema({ providedId: 'of-new', name: 'New' })
+    await management.createDataSource({ schemaId: schema.id, providedId: 'eu', name: 'EU' })
+    const fields = { userGroupId: 'new', name: 'New', mapping: { 'of-new': 'eu', none: '213' } }
+    const created = await management.createUserGroup(fields)
+    assert.deepEqual([created.providedId, created.name, created.mapping], ['new', 'New', fields.mapping])
+    const error = await serviceFailure(management.createUserGroup({ ...fields, name: 'Other' }))
+    assert.deepEqual([error.code, error.status], ['already_exists', 409])
+    const { items } = await management.searchUserGroups({ health: 'never_viewed', name: 'new' }).page()
+    const health = { mappingEntries: 2, unresolvedEntries: 1, lastIntrospectedAt: null }
+    assert.deepEqual(items, [{ ...created, health }])
+  })
+
   it('promoteUserGroups, also as a dry run', async () => {
     const { management } = await fixture()
     const testing = await fixture('Testing')
     await testing.create('promoted', { name: 'P', properties: { plan: 'gold' } })
+    const { items } = await management.listPromotionCandidates({ name: 'p' }).page()
+    assert.deepEqual(
+      items.map(({ providedId, name, updatedAt }) => [providedId, name, isRecent(updatedAt)]),
+      [['promoted', 'P', true]],
+    )
     const fields = { userGroupIds: ['promoted', 'nobody'] }
     const [would, absent] = await management.promoteUserGroups({ ...fields, dryRun: true })
     assert.deepEqual([would?.outcome, would?.teamId, would?.message], ['created', null, null])
