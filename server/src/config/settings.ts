@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseDatabaseUrl } from './database-url.ts'
 import { mappingModes } from '../domain/data-source/data-source.ts'
@@ -87,6 +88,16 @@ export const settings = {
       'Default rate limit of an API token: requests per second, a colon and the burst; or no limit (off).',
     default: '100000:200000',
     parse: parseDefaultRateLimit,
+  },
+  UGS_AUTH_FAILURES_PER_MINUTE: integer(
+    'Failed authentications of a client address per minute, beyond which they get 429; of sign-ins to the console, a tenth; 0 turns it off.',
+    { default: 100, min: 0, max: 1_000_000 },
+  ),
+  UGS_TRUSTED_PROXIES: {
+    description:
+      'Proxies that report the client address in X-Forwarded-For: a comma-separated list of addresses and CIDR ranges.',
+    default: 'none',
+    parse: parseProxies,
   },
   UGS_MAX_BODY_BYTES: integer('Maximum size of a request body.', {
     default: 1_048_576,
@@ -270,6 +281,22 @@ function parseDefaultRateLimit(text: string): RateLimit | null {
   } catch (error) {
     throw error instanceof RangeError ? new RangeError(`${error.message}; or off`) : error
   }
+}
+
+function parseProxies(text: string): BlockList {
+  const proxies = new BlockList()
+  if (text === 'none') return proxies
+  for (const range of text.split(',')) {
+    const [address = '', prefix, ...rest] = range.trim().split('/')
+    const [family, bits] = isIPv6(address) ? (['ipv6', 128] as const) : (['ipv4', 32] as const)
+    const length = prefix === undefined ? bits : Number(prefix)
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix ?? '0') || length > bits)
+      throw new RangeError(
+        'must be none, or a comma-separated list of addresses and ranges such as 10.0.0.0/8',
+      )
+    proxies.addSubnet(address, length, family)
+  }
+  return proxies
 }
 
 function integer(description: string, range: Range & { default: number }): Setting<number> {

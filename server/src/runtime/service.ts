@@ -10,6 +10,7 @@ import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
+import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
 import { createAccessLogger, createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
@@ -107,7 +108,8 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
-  metrics?.watchFeed(feed)
+  const throttle = throttleOf(config, logger)
+  metrics?.watch(feed, throttle)
   let app: FastifyInstance | undefined
   const close = () => closeAll({ app, usage, store, accessLog, traces }, config.UGS_CLOSE_TIMEOUT_MS)
   try {
@@ -117,7 +119,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const { introspections, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
-      ...{ store, introspections, feed, lastUsedTracker, rateLimiter },
+      ...{ store, introspections, feed, lastUsedTracker, rateLimiter, throttle },
       ...{ logger, accessLog, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
       webhooks: webhookManagementOf(config, store, keyring),
@@ -189,6 +191,14 @@ async function openLogs(config: Config, logger: Logger) {
   const { startTraces } = await import('../observability/traces.ts')
   const onLoss = () => logger.warn('spans could not be sent: is the collector running?')
   return { accessLog, traces: startTraces({ version, storeKind: config.storeLocation.kind, onLoss }) }
+}
+
+function throttleOf(config: Config, logger: Logger): AuthenticationThrottle {
+  return new AuthenticationThrottle({
+    perMinute: config.UGS_AUTH_FAILURES_PER_MINUTE,
+    trustedProxies: config.UGS_TRUSTED_PROXIES,
+    ...{ clock: systemClock, logger },
+  })
 }
 
 function limitsOf(config: Config): AppDependencies['limits'] {

@@ -57,8 +57,13 @@ export class Metrics {
     })
   }
 
-  watchFeed(feed: WatchedFeed): void {
+  watch(feed: WatchedFeed, throttle: { readonly throttledAddresses: number }): void {
     addFeedMetrics(this.#registry, feed)
+    addGauge(this.#registry, {
+      name: 'ugs_throttled_addresses',
+      help: 'Client addresses with too many failed authentications within about a minute.',
+      read: () => throttle.throttledAddresses,
+    })
   }
 
   /** Sets the number of encrypted tokens by secret key id. */
