@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorTable, oauthErrorBody } from '../contract/errors.ts'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
 import { Fault, WrongCredentials, type FaultCode } from '../domain/fault.ts'
+import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { AuthenticationThrottle } from './authentication-throttle.ts'
 import { received } from './received-header.ts'
 import { contextOf, type RequestContext, type ResponseHeaders } from './request-context.ts'
@@ -32,6 +34,8 @@ export function sendRefusal(context: RequestContext, fault: Fault): void {
 export class ErrorResponses {
   readonly #logger: FailureLogger
   readonly #throttle: AuthenticationThrottle
+  /** One line per minute for each API token beyond its rate limit. */
+  readonly #limitedTokens = new RepeatLimiter(60_000)
 
   constructor(logger: FailureLogger, throttle: AuthenticationThrottle) {
     this.#logger = logger
@@ -56,6 +60,8 @@ export class ErrorResponses {
   ): ErrorResponse {
     let fault = faultOf(error, context.raw)
     if (fault instanceof WrongCredentials) fault = this.#throttled(fault, context, headers)
+    else if (fault.code === 'rate_limited' && context.authorized !== undefined)
+      this.#logLimited(context.authorized.apiToken)
     if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
       this.#logger.error(
         {
@@ -69,6 +75,16 @@ export class ErrorResponses {
       )
     }
     return errorResponse(fault, context, headers, challengeOf)
+  }
+
+  #logLimited({ id, workspaceId, environment }: ApiToken): void {
+    const names = { api_token_id: id, workspace_id: workspaceId, environment }
+    this.#limitedTokens.write(String(id), (suppressed) =>
+      this.#logger.warn(
+        { ...names, ...(suppressed > 0 && { suppressed }) },
+        'an API token exceeds its rate limit',
+      ),
+    )
   }
 
   /** Counts a failed authentication. Returns `rate_limited` instead of its fault beyond the limit. */
@@ -87,7 +103,7 @@ export class ErrorResponses {
   }
 }
 
-type FailureLogger = Pick<FastifyBaseLogger, 'error'>
+type FailureLogger = Pick<FastifyBaseLogger, 'error' | 'warn'>
 
 function errorResponse(
   fault: Fault,
