@@ -34,7 +34,6 @@ import { createPipeline, type PipelineOptions } from './http/pipeline.ts'
 import { leaveBodiesUnread } from './http/request-body.ts'
 import { contextOf } from './http/request-context.ts'
 import { setCommonHeaders } from './http/response.ts'
-import type { RequestObserver } from './http/server/request-observer.ts'
 import { acceptWaitingConnections } from './http/server/waiting-connections.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath, type FastPathRoute } from './http/user/fast-path.ts'
@@ -44,9 +43,8 @@ import { OAuthClients } from './http/oauth/oauth-clients.ts'
 import { revocationRoute } from './http/oauth/revocation-route.ts'
 import { ResponseCache } from './http/user/response-cache.ts'
 import { userRoutes } from './http/user/user-route.ts'
-import { accessLog } from './observability/access-log.ts'
 
-export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
+export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tracer' | 'isDraining'> {
   readonly store: Store
   readonly userGroups: UserGroupService
   readonly webhooks: WebhookManagement
@@ -57,8 +55,6 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
   readonly throttle: AuthenticationThrottle
   readonly clock: Clock
   readonly logger: Logger
-  /** The logger of the access log and the share of requests to log, from 0 to 1; null if the access log is off. */
-  readonly accessLog: { readonly logger: Logger; readonly share: number } | null
   readonly limits: PipelineOptions['limits'] & {
     /** Maximum size of a request body, in bytes. */
     readonly maxBody: number
@@ -72,8 +68,6 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
   readonly version: string
   /** Folder of the console's built files; null if the console is off. */
   readonly consoleFolder: string | null
-  /** Null if the service has no metrics. */
-  readonly requestObserver: RequestObserver | null
 }
 
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
@@ -83,8 +77,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
   const errors = new ErrorResponses(logger, parts.throttle)
   const fastPath = new FastPath(fastPathRoutes(parts, authentication), errors)
-  const observers = [parts.accessLog && accessLog(parts.accessLog), parts.requestObserver]
-  const pipelineOptions = { ...parts, observers: observers.filter((one) => one !== null), fastPath }
+  const pipelineOptions = { ...parts, fastPath }
   const baseLogger: FastifyBaseLogger = logger
   const app: FastifyInstance = Fastify({
     ...fastifyOptions,

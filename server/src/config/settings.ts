@@ -7,7 +7,7 @@ import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.t
 import type { StoreLocation } from '../store/location.ts'
 import type { MigrateMode } from '../store/migrations.ts'
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const consoleModes = ['on', 'off'] as const
 const switches = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
@@ -70,6 +70,10 @@ export const settings = {
     default: 'off',
     parse: parseAccessLog,
   },
+  UGS_LOG_SETTINGS_FILE: optional(
+    'File that overrides LOG_LEVEL and UGS_ACCESS_LOG at run time, written by ugs log-level. Default is log-settings in the data folder.',
+    (path) => resolve(path),
+  ),
   UGS_TRACES: choice(
     'Request traces, sent to the OpenTelemetry collector that the variables OTEL_* configure.',
     switches,
@@ -204,6 +208,7 @@ export type Config = {
   readonly storeLocation: StoreLocation
   /** File of the secret keys, used unless `UGS_SECRET_KEYS` is set. */
   readonly secretKeyFile: string
+  readonly logSettingsFile: string
 }
 
 /** The environment has invalid settings. `problems` lists all of them. */
@@ -233,7 +238,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       return [name, undefined]
     }
   })
-  const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation' | 'secretKeyFile'>
+  const config = Object.fromEntries(entries) as Omit<
+    Config,
+    'storeLocation' | 'secretKeyFile' | 'logSettingsFile'
+  >
   if (config.UGS_SECRET_KEYS !== undefined && config.UGS_SECRET_KEYS_FILE !== undefined)
     problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is also set; remove one of them')
   if (problems.length > 0) throw new ConfigError(problems)
@@ -242,6 +250,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...config,
     storeLocation: config.DATABASE_URL ?? embedded,
     secretKeyFile: config.UGS_SECRET_KEYS_FILE ?? join(config.UGS_DATA_DIR, 'secret-keys'),
+    logSettingsFile: config.UGS_LOG_SETTINGS_FILE ?? join(config.UGS_DATA_DIR, 'log-settings'),
   })
 }
 
