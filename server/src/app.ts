@@ -27,25 +27,24 @@ import { addConsoleRoutes, redirectBrowsers } from './http/console/console-route
 import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
 import { openApiDocument } from './http/docs/openapi-document.ts'
-import { sendFault, sendRefusal } from './http/error-response.ts'
+import type { AuthenticationThrottle } from './http/authentication-throttle.ts'
+import { ErrorResponses, sendRefusal } from './http/error-response.ts'
 import { addHealthRoutes } from './http/health/health-routes.ts'
 import { createPipeline, type PipelineOptions } from './http/pipeline.ts'
 import { leaveBodiesUnread } from './http/request-body.ts'
 import { contextOf } from './http/request-context.ts'
 import { setCommonHeaders } from './http/response.ts'
-import type { RequestObserver } from './http/server/request-observer.ts'
 import { acceptWaitingConnections } from './http/server/waiting-connections.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
-import { FastPath } from './http/user/fast-path.ts'
+import { FastPath, type FastPathRoute } from './http/user/fast-path.ts'
 import { introspectionRoute } from './http/oauth/introspection-route.ts'
 import { addMetadataRoute } from './http/oauth/metadata-route.ts'
 import { OAuthClients } from './http/oauth/oauth-clients.ts'
 import { revocationRoute } from './http/oauth/revocation-route.ts'
 import { ResponseCache } from './http/user/response-cache.ts'
 import { userRoutes } from './http/user/user-route.ts'
-import { accessLog } from './observability/access-log.ts'
 
-export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDraining'> {
+export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tracer' | 'isDraining'> {
   readonly store: Store
   readonly userGroups: UserGroupService
   readonly webhooks: WebhookManagement
@@ -53,10 +52,9 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
   readonly feed: EventFeed
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
+  readonly throttle: AuthenticationThrottle
   readonly clock: Clock
   readonly logger: Logger
-  /** The logger of the access log and the share of requests to log, from 0 to 1; null if the access log is off. */
-  readonly accessLog: { readonly logger: Logger; readonly share: number } | null
   readonly limits: PipelineOptions['limits'] & {
     /** Maximum size of a request body, in bytes. */
     readonly maxBody: number
@@ -70,8 +68,6 @@ export interface AppDependencies extends Pick<PipelineOptions, 'tracer' | 'isDra
   readonly version: string
   /** Folder of the console's built files; null if the console is off. */
   readonly consoleFolder: string | null
-  /** Null if the service has no metrics. */
-  readonly requestObserver: RequestObserver | null
 }
 
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
@@ -79,9 +75,9 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const { store, userGroups, lastUsedTracker, rateLimiter, clock, logger, limits, isDraining } = parts
   const revokedIds = new Set<number>()
   const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
-  const fastPath = fastPathOf(parts, authentication)
-  const observers = [parts.accessLog && accessLog(parts.accessLog), parts.requestObserver]
-  const pipelineOptions = { ...parts, observers: observers.filter((one) => one !== null), fastPath }
+  const errors = new ErrorResponses(logger, parts.throttle)
+  const fastPath = new FastPath(fastPathRoutes(parts, authentication), errors)
+  const pipelineOptions = { ...parts, fastPath }
   const baseLogger: FastifyBaseLogger = logger
   const app: FastifyInstance = Fastify({
     ...fastifyOptions,
@@ -93,7 +89,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   app.setChildLoggerFactory(() => logger)
   leaveBodiesUnread(app)
   acceptWaitingConnections(app)
-  app.setErrorHandler(sendFault)
+  app.setErrorHandler(errors.send)
   app.addHook('onRequest', (request, reply, done) => {
     const context = contextOf(request.raw)
     context.path = documentedPath(request.routeOptions.url)
@@ -137,19 +133,18 @@ const fastifyOptions = {
   },
 } satisfies FastifyServerOptions
 
-function fastPathOf(
-  { store, userGroups, introspections, feed, rateLimiter, limits, logger }: AppDependencies,
+function fastPathRoutes(
+  { store, userGroups, introspections, feed, rateLimiter, limits }: AppDependencies,
   authentication: Parameters<typeof userRoutes>[0]['authentication'],
-): FastPath {
+): FastPathRoute[] {
   const responses = new ResponseCache(store, limits.responseCache)
   const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
   const clients = new OAuthClients(shared)
-  const routes = [
+  return [
     ...userRoutes(shared),
     introspectionRoute({ clients, userGroups, responses, introspections, feed }),
     revocationRoute({ clients, userGroups }),
   ]
-  return new FastPath(routes, logger)
 }
 
 function managementOf({ store, userGroups, clock }: AppDependencies, revokedIds: Set<number>) {

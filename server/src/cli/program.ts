@@ -8,6 +8,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addConsoleCommands } from './console-link.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addLogLevelCommand } from './log-level.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
 import { withoutSecrets } from './output.ts'
@@ -38,6 +39,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addConsoleCommands(program)
   addMigrateCommand(program)
   addDoctorCommand(program)
+  addLogLevelCommand(program)
   addStoreCommands(program)
   addBackupCommands(program)
   addSecretKeyCommands(program)

@@ -7,6 +7,7 @@ import { Keyring, DecryptionError, type SecretKey } from '../domain/secret-key/k
 import type { SecretKeyCheck, SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
 import { createDataFolder } from './data-folder.ts'
 import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
+import { watchFile, watchIntervalMs } from './watched-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** The secret keys do not match the store or cannot be read. The message is for the operator. */
@@ -27,8 +28,6 @@ type Source = Pick<Config, 'UGS_SECRET_KEYS' | 'UGS_SECRET_KEYS_FILE' | 'secretK
 const checkedText = 'User Group Service'
 const contextOfCheck = (keyId: string) => `secret_key_check/${keyId}`
 
-/** Interval of the checks for a changed file, in milliseconds. */
-const watchIntervalMs = 1000
 /** Time after which all services have read a changed file and written all tokens encrypted before, in milliseconds. */
 const settledAfterMs = 5000
 
@@ -71,30 +70,13 @@ export function watchSecretKeys(
       if (error instanceof Fault) retry = setTimeout(onChange, watchIntervalMs).unref()
     })
   }
-  // `watchFile` of Node.js would miss changes shortly after the call.
-  let lastState = fileState(config.secretKeyFile)
-  const interval = setInterval(() => {
-    const state = fileState(config.secretKeyFile)
-    if (state === lastState) return
-    lastState = state
-    onChange()
-  }, watchIntervalMs).unref()
+  const stop = watchFile(config.secretKeyFile, onChange)
   // The file may have changed between loading the keyring and this call.
   const ids = readKeysIfValid(config.secretKeyFile).map(({ id }) => id)
   if (ids.join() !== keyring.keyIds.join()) onChange()
   return () => {
-    clearInterval(interval)
+    stop()
     clearTimeout(retry)
-  }
-}
-
-/** Returns a text that changes when the file is written, replaced or deleted. */
-function fileState(file: string): string {
-  try {
-    const { ino, size, mtimeNs } = statSync(file, { bigint: true })
-    return `${ino} ${size} ${mtimeNs}`
-  } catch (error) {
-    return errorCodeOf(error) ?? 'unknown'
   }
 }
 

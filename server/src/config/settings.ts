@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseDatabaseUrl } from './database-url.ts'
 import { mappingModes } from '../domain/data-source/data-source.ts'
@@ -6,7 +7,7 @@ import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.t
 import type { StoreLocation } from '../store/location.ts'
 import type { MigrateMode } from '../store/migrations.ts'
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const consoleModes = ['on', 'off'] as const
 const switches = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
@@ -69,6 +70,10 @@ export const settings = {
     default: 'off',
     parse: parseAccessLog,
   },
+  UGS_LOG_SETTINGS_FILE: optional(
+    'File that overrides LOG_LEVEL and UGS_ACCESS_LOG at run time, written by ugs log-level. Default is log-settings in the data folder.',
+    (path) => resolve(path),
+  ),
   UGS_TRACES: choice(
     'Request traces, sent to the OpenTelemetry collector that the variables OTEL_* configure.',
     switches,
@@ -87,6 +92,16 @@ export const settings = {
       'Default rate limit of an API token: requests per second, a colon and the burst; or no limit (off).',
     default: '100000:200000',
     parse: parseDefaultRateLimit,
+  },
+  UGS_AUTH_FAILURES_PER_MINUTE: integer(
+    'Failed authentications of a client address per minute, beyond which they get 429; of sign-ins to the console, a tenth; 0 turns it off.',
+    { default: 100, min: 0, max: 1_000_000 },
+  ),
+  UGS_TRUSTED_PROXIES: {
+    description:
+      'Proxies that report the client address in X-Forwarded-For: a comma-separated list of addresses and CIDR ranges.',
+    default: 'none',
+    parse: parseProxies,
   },
   UGS_MAX_BODY_BYTES: integer('Maximum size of a request body.', {
     default: 1_048_576,
@@ -193,6 +208,7 @@ export type Config = {
   readonly storeLocation: StoreLocation
   /** File of the secret keys, used unless `UGS_SECRET_KEYS` is set. */
   readonly secretKeyFile: string
+  readonly logSettingsFile: string
 }
 
 /** The environment has invalid settings. `problems` lists all of them. */
@@ -222,7 +238,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       return [name, undefined]
     }
   })
-  const config = Object.fromEntries(entries) as Omit<Config, 'storeLocation' | 'secretKeyFile'>
+  const config = Object.fromEntries(entries) as Omit<
+    Config,
+    'storeLocation' | 'secretKeyFile' | 'logSettingsFile'
+  >
   if (config.UGS_SECRET_KEYS !== undefined && config.UGS_SECRET_KEYS_FILE !== undefined)
     problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is also set; remove one of them')
   if (problems.length > 0) throw new ConfigError(problems)
@@ -231,6 +250,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...config,
     storeLocation: config.DATABASE_URL ?? embedded,
     secretKeyFile: config.UGS_SECRET_KEYS_FILE ?? join(config.UGS_DATA_DIR, 'secret-keys'),
+    logSettingsFile: config.UGS_LOG_SETTINGS_FILE ?? join(config.UGS_DATA_DIR, 'log-settings'),
   })
 }
 
@@ -270,6 +290,22 @@ function parseDefaultRateLimit(text: string): RateLimit | null {
   } catch (error) {
     throw error instanceof RangeError ? new RangeError(`${error.message}; or off`) : error
   }
+}
+
+function parseProxies(text: string): BlockList {
+  const proxies = new BlockList()
+  if (text === 'none') return proxies
+  for (const range of text.split(',')) {
+    const [address = '', prefix, ...rest] = range.trim().split('/')
+    const [family, bits] = isIPv6(address) ? (['ipv6', 128] as const) : (['ipv4', 32] as const)
+    const length = prefix === undefined ? bits : Number(prefix)
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix ?? '0') || length > bits)
+      throw new RangeError(
+        'must be none, or a comma-separated list of addresses and ranges such as 10.0.0.0/8',
+      )
+    proxies.addSubnet(address, length, family)
+  }
+  return proxies
 }
 
 function integer(description: string, range: Range & { default: number }): Setting<number> {

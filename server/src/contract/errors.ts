@@ -63,7 +63,8 @@ export const errorTable = {
   idempotency_key_reused: { status: 422, meaning: 'The key was already used with another body.' },
   rate_limited: {
     status: 429,
-    meaning: 'The API token exceeds its rate limit; retry after the time in Retry-After.',
+    meaning:
+      'The API token exceeds its rate limit, or too many requests with wrong credentials came from this address; retry after the time in Retry-After.',
   },
   headers_too_large: { status: 431, meaning: 'The headers are too large.' },
   internal: { status: 500, meaning: 'A defect of the service. Search the log for the request id.' },

@@ -60,6 +60,13 @@ export class Fault extends Error {
   }
 }
 
+/** A failed authentication: the client sent credentials, and they are not valid. Their number is limited by client address. */
+export class WrongCredentials extends Fault {
+  constructor(message: string) {
+    super('unauthenticated', message)
+  }
+}
+
 /** Returns a fault that lists the invalid fields. An empty path means the body as a whole. */
 export function validationFailed(fields: readonly FieldFault[]): Fault {
   const shown = fields

@@ -1,7 +1,7 @@
 import { isUsable, type ApiToken } from '../domain/api-token/api-token.ts'
 import { Cache } from '../domain/util/cache.ts'
 import type { Clock } from '../domain/util/clock.ts'
-import { Fault } from '../domain/fault.ts'
+import { Fault, WrongCredentials } from '../domain/fault.ts'
 import type { ApiTokenStore } from '../domain/api-token/api-token-store.ts'
 import { hashToken, isWellFormedApiToken } from '../domain/token/token.ts'
 import type { LastUsedRecorder } from '../domain/api-token/last-used-tracker.ts'
@@ -74,7 +74,7 @@ export class Authentication {
     const { clock } = this.#dependencies
     const cached = this.#cache.get(authorization)
     return cached !== undefined && clock.monotonic() < cached.until
-      ? this.#usable(cached.apiToken, clock.now())
+      ? this.#usable(cached.apiToken, authorization)
       : this.#lookUp(authorization)
   }
 
@@ -88,19 +88,19 @@ export class Authentication {
    * @throws Fault `unauthenticated`, `unavailable`
    */
   authenticateSecret(secret: string): ApiToken | Promise<ApiToken> {
-    return this.authenticate(/\s/.test(secret) ? '' : `Token ${secret}`)
+    return this.authenticate(secret === '' ? '' : `Token ${secret.replaceAll(/\s/g, '?')}`)
   }
 
   async #lookUp(authorization: string): Promise<ApiToken> {
     const { store, clock, cacheMs } = this.#dependencies
     const token = this.#tokenOf(authorization)
-    if (token === undefined || !isWellFormedApiToken(token)) throw this.unauthenticated()
+    if (token === undefined || !isWellFormedApiToken(token)) throw this.unauthenticated(authorization)
     // Set before the lookup, so that a token that is revoked meanwhile is not trusted for longer.
     const until = clock.monotonic() + cacheMs
     const apiToken = await store.apiTokens.find(hashToken(token))
-    if (apiToken === null) throw this.unauthenticated()
+    if (apiToken === null) throw this.unauthenticated(authorization)
     if (authorization.length <= maxHeaderLength) this.#cache.set(authorization, { apiToken, until })
-    return this.#usable(apiToken, clock.now())
+    return this.#usable(apiToken, authorization)
   }
 
   #tokenOf(authorization: string): string | undefined {
@@ -109,17 +109,20 @@ export class Authentication {
     return scheme && readers[scheme](credentials)
   }
 
-  #usable(apiToken: ApiToken, now: number): ApiToken {
-    const { revokedIds, lastUsedTracker } = this.#dependencies
-    if (revokedIds.has(apiToken.id) || !isUsable(apiToken, now)) throw this.unauthenticated()
+  #usable(apiToken: ApiToken, authorization: string): ApiToken {
+    const { clock, revokedIds, lastUsedTracker } = this.#dependencies
+    if (revokedIds.has(apiToken.id) || !isUsable(apiToken, clock.now()))
+      throw this.unauthenticated(authorization)
     lastUsedTracker.note(apiToken)
     return apiToken
   }
 
-  /** Returns the same fault for all causes, so that strangers cannot find out which tokens exist. */
-  unauthenticated(): Fault {
+  /** Returns the same fault for all wrong credentials, so that strangers cannot find out which tokens exist. */
+  unauthenticated(authorization = ''): Fault {
     const [last, ...others] = [...this.#schemes].reverse().map((scheme) => `"${scheme}"`)
     const schemes = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
-    return new Fault('unauthenticated', `Authorization: must be ${schemes} and a valid API token`)
+    const message = `Authorization: must be ${schemes} and a valid API token`
+    // Some clients send credentials only after a 401.
+    return authorization === '' ? new Fault('unauthenticated', message) : new WrongCredentials(message)
   }
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorTable, oauthErrorBody } from '../contract/errors.ts'
-import { Fault, type FaultCode } from '../domain/fault.ts'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
+import { Fault, WrongCredentials, type FaultCode } from '../domain/fault.ts'
+import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
+import type { AuthenticationThrottle } from './authentication-throttle.ts'
 import { received } from './received-header.ts'
 import { contextOf, type RequestContext, type ResponseHeaders } from './request-context.ts'
 import { sendJson } from './response.ts'
@@ -21,44 +24,86 @@ interface ErrorResponse {
   readonly json: string
 }
 
-/** Sends the error response for an error that a Fastify route threw. */
-export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { challenge } = request.routeOptions.config
-  const { status, json } = failureResponse(error, contextOf(request.raw), reply, request.log, (code) =>
-    code === 'unauthenticated' ? challenge : undefined,
-  )
-  return sendJson(reply, status, json)
-}
-
 /** Sends the error response of a stage that refuses a request. */
 export function sendRefusal(context: RequestContext, fault: Fault): void {
   const { status, json } = errorResponse(fault, context, context)
   context.send(status, json)
 }
 
-/** Turns an error into a response, and logs it if it is an error of the service. */
-export function failureResponse(
-  error: unknown,
-  context: RequestContext,
-  headers: ResponseHeaders,
-  logger: Pick<FastifyBaseLogger, 'error'>,
-  challengeOf: ChallengeOf,
-): ErrorResponse {
-  const fault = faultOf(error, context.raw)
-  if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
-    logger.error(
-      {
-        request_id: context.id,
-        operation: context.authorized?.operation,
-        code: fault.code,
-        reason: fault.reason,
-        ...context.trace?.ids,
-      },
-      'request failed',
+/** Turns the errors of routes into responses. */
+export class ErrorResponses {
+  readonly #logger: FailureLogger
+  readonly #throttle: AuthenticationThrottle
+  /** One line per minute for each API token beyond its rate limit. */
+  readonly #limitedTokens = new RepeatLimiter(60_000)
+
+  constructor(logger: FailureLogger, throttle: AuthenticationThrottle) {
+    this.#logger = logger
+    this.#throttle = throttle
+  }
+
+  /** Sends the error response for an error that a Fastify route threw. */
+  readonly send = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { challenge } = request.routeOptions.config
+    const { status, json } = this.responseTo(error, contextOf(request.raw), reply, (code) =>
+      code === 'unauthenticated' ? challenge : undefined,
+    )
+    return sendJson(reply, status, json)
+  }
+
+  /** Turns an error into a response, and logs it if it is an error of the service. */
+  responseTo(
+    error: unknown,
+    context: RequestContext,
+    headers: ResponseHeaders,
+    challengeOf: ChallengeOf,
+  ): ErrorResponse {
+    let fault = faultOf(error, context.raw)
+    if (fault instanceof WrongCredentials) fault = this.#throttled(fault, context, headers)
+    else if (fault.code === 'rate_limited' && context.authorized !== undefined)
+      this.#logLimited(context.authorized.apiToken)
+    if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
+      this.#logger.error(
+        {
+          request_id: context.id,
+          operation: context.authorized?.operation,
+          code: fault.code,
+          reason: fault.reason,
+          ...context.trace?.ids,
+        },
+        'request failed',
+      )
+    }
+    return errorResponse(fault, context, headers, challengeOf)
+  }
+
+  #logLimited({ id, workspaceId, environment }: ApiToken): void {
+    const names = { api_token_id: id, workspace_id: workspaceId, environment }
+    this.#limitedTokens.write(String(id), (suppressed) =>
+      this.#logger.warn(
+        { ...names, ...(suppressed > 0 && { suppressed }) },
+        'an API token exceeds its rate limit',
+      ),
     )
   }
-  return errorResponse(fault, context, headers, challengeOf)
+
+  /** Counts a failed authentication. Returns `rate_limited` instead of its fault beyond the limit. */
+  #throttled(fault: Fault, { raw, path }: RequestContext, headers: ResponseHeaders): Fault {
+    const isSignIn = path?.startsWith('/console/session') === true
+    const throttled = this.#throttle.countFailure(raw, isSignIn)
+    if (throttled === null) return fault
+    const { limit, retryIn, fullIn } = throttled
+    headers.header('RateLimit-Policy', `"client-address";q=${limit};w=60`)
+    headers.header('RateLimit', `"client-address";r=0;t=${fullIn}`)
+    headers.header('Retry-After', String(retryIn))
+    return new Fault(
+      'rate_limited',
+      `Too many requests with wrong credentials came from this address. Check them, and retry in ${retryIn} s`,
+    )
+  }
 }
+
+type FailureLogger = Pick<FastifyBaseLogger, 'error' | 'warn'>
 
 function errorResponse(
   fault: Fault,

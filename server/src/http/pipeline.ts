@@ -14,6 +14,7 @@ import type { Next, Stage } from './server/stage.ts'
 import { refuseUpgrades } from './server/upgrade-refusal.ts'
 
 export interface PipelineOptions {
+  /** May change at run time. */
   readonly observers: readonly RequestObserver[]
   /** Null if requests are not traced. */
   readonly tracer: RequestTracer | null
@@ -33,8 +34,7 @@ export interface PipelineOptions {
 export function createPipeline(options: PipelineOptions, fastify: RequestListener): Server {
   const { observers, tracer, isDraining, clock, limits, fastPath } = options
   const nextRequestId = createRequestIds()
-  const isTracked = observers.length > 0 || tracer !== null
-  const tracker = isTracked ? new RequestTracker(observers) : undefined
+  const tracker = new RequestTracker(observers, tracer !== null)
   const protocolErrors = new ProtocolErrors(nextRequestId, tracker)
   const stages: (Stage | undefined)[] = [
     protocolErrors,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino'
-import { RepeatLimiter } from './repeat-limiter.ts'
+import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 
 /** File descriptor of all logs. Standard output is for the person who starts the service. */
 const standardError = 2

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { RepeatLimiter } from './repeat-limiter.ts'
+import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 
 /** Returns a function that logs slow statements, at most one a second. */
 export function slowStatementLog(

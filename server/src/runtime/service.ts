@@ -10,8 +10,11 @@ import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
+import type { RequestObserver } from '../http/server/request-observer.ts'
+import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
-import { createAccessLogger, createLogger } from '../observability/logger.ts'
+import { AccessLog } from '../observability/access-log.ts'
+import { createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import type { Metrics, Snapshot } from '../observability/metrics/metrics.ts'
 import { slowStatementLog } from '../observability/slow-statement-log.ts'
@@ -20,6 +23,7 @@ import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
 import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
 import { findConsole } from './console-files.ts'
+import { followLogSettings } from './log-settings.ts'
 import { prepareFirstStart, type FirstStart } from './first-start.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
@@ -93,8 +97,8 @@ interface StartedService extends Service {
 }
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
-  const logger = createLogger(config.LOG_LEVEL)
-  const { accessLog, traces } = await openLogs(config, logger)
+  const logs = await openLogs(config, metrics)
+  const { logger, observers, traces } = logs
   const logSlowStatement = slowStatementLog(logger)
   const store = await openConfiguredStore(config, {
     observers: [metrics?.store, traces?.batches],
@@ -107,9 +111,10 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
-  metrics?.watchFeed(feed)
+  const throttle = throttleOf(config, logger)
+  metrics?.watch(feed, throttle)
   let app: FastifyInstance | undefined
-  const close = () => closeAll({ app, usage, store, accessLog, traces }, config.UGS_CLOSE_TIMEOUT_MS)
+  const close = () => closeAll({ app, usage, store, logs }, config.UGS_CLOSE_TIMEOUT_MS)
   try {
     let draining = false
     const isDraining = () => draining
@@ -117,15 +122,14 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const { introspections, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
-      ...{ store, introspections, feed, lastUsedTracker, rateLimiter },
-      ...{ logger, accessLog, isDraining, version },
+      ...{ store, introspections, feed, lastUsedTracker, rateLimiter, throttle },
+      ...{ logger, observers, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
       webhooks: webhookManagementOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
       consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
-      requestObserver: metrics?.http ?? null,
     })
     const origin = await listen(app, config)
     const firstStart = await prepareFirstStart(config, store, origin)
@@ -158,14 +162,10 @@ interface Closable {
   readonly app: FastifyInstance | undefined
   readonly usage: UsageRecording
   readonly store: Store
-  readonly accessLog: Awaited<ReturnType<typeof openLogs>>['accessLog']
-  readonly traces: Awaited<ReturnType<typeof openLogs>>['traces']
+  readonly logs: Awaited<ReturnType<typeof openLogs>>
 }
 
-async function closeAll(
-  { app, usage, store, accessLog, traces }: Closable,
-  timeoutMs: number,
-): Promise<void> {
+async function closeAll({ app, usage, store, logs }: Closable, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs
   try {
     await app?.close()
@@ -173,22 +173,41 @@ async function closeAll(
     await usage.writeLastUses()
     await usage.shareRateLimits()
     await store.close()
-    await accessLog?.close()
-    await traces?.close(Math.max(0, deadline - performance.now()))
+    await logs.close(Math.max(0, deadline - performance.now()))
   }
 }
 
 const yes = () => true
 const no = () => false
 
-async function openLogs(config: Config, logger: Logger) {
-  const share = config.UGS_ACCESS_LOG
-  const accessLog = share === undefined ? null : { ...createAccessLogger(logger), share }
-  if (config.UGS_TRACES === 'off') return { accessLog, traces: null }
+async function openLogs(config: Config, metrics: Metrics | undefined) {
+  const logger = createLogger(config.LOG_LEVEL)
+  const observers: RequestObserver[] = metrics === undefined ? [] : [metrics.http]
+  const accessLog = new AccessLog(logger, observers)
+  const stopFollowing = followLogSettings(config, logger, accessLog)
+  const traces = await openTraces(config, logger)
+  const close = async (timeoutMs: number) => {
+    stopFollowing()
+    await accessLog.close()
+    await traces?.close(timeoutMs)
+  }
+  return { logger, observers, traces, close }
+}
+
+async function openTraces(config: Config, logger: Logger) {
+  if (config.UGS_TRACES === 'off') return null
   // Loading OpenTelemetry takes time and memory.
   const { startTraces } = await import('../observability/traces.ts')
   const onLoss = () => logger.warn('spans could not be sent: is the collector running?')
-  return { accessLog, traces: startTraces({ version, storeKind: config.storeLocation.kind, onLoss }) }
+  return startTraces({ version, storeKind: config.storeLocation.kind, onLoss })
+}
+
+function throttleOf(config: Config, logger: Logger): AuthenticationThrottle {
+  return new AuthenticationThrottle({
+    perMinute: config.UGS_AUTH_FAILURES_PER_MINUTE,
+    trustedProxies: config.UGS_TRUSTED_PROXIES,
+    ...{ clock: systemClock, logger },
+  })
 }
 
 function limitsOf(config: Config): AppDependencies['limits'] {

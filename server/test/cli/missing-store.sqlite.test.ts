@@ -14,7 +14,16 @@ const rows = join(folder, 'rows.csv')
 writeFileSync(rows, 'user_group_id\na\n')
 
 /** Commands that create a store, need none, or have their own message for a file that is missing. */
-const others = ['serve', 'migrate', 'doctor', 'store copy', 'backup verify', 'restore', 'completion']
+const others = [
+  'serve',
+  'migrate',
+  'doctor',
+  'log-level',
+  'store copy',
+  'backup verify',
+  'restore',
+  'completion',
+]
 /** Values of arguments and options for which `1` is not valid, and options that a command needs besides the mandatory ones. */
 const values: Record<string, string> = {
   file: rows,

@@ -90,18 +90,19 @@ describe('ugs serve --workers', () => {
       )
       return {
         requests: requests?.reduce((sum, { value }) => sum + value, 0),
+        ofWorkspace: current.value('ugs_workspace_requests_total', { workspace_id: '1' }),
         workers: current.value('ugs_workers'),
         deaths: current.value('ugs_worker_deaths_total'),
         ready: current.value('ugs_ready'),
       }
     }
     await Promise.all(Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' })))
-    assert.deepEqual(await readCounts(), { requests: 40, workers: 2, deaths: 0, ready: 1 })
+    assert.deepEqual(await readCounts(), { requests: 40, ofWorkspace: 40, workers: 2, deaths: 0, ready: 1 })
     for (const [i, victim] of (await workersOf(service)).entries()) {
       process.kill(victim, 'SIGKILL')
       let current = await readCounts()
       while (current.workers !== 2 || current.deaths !== i + 1) current = await readCounts()
-      assert.deepEqual(current, { requests: 40, workers: 2, deaths: i + 1, ready: 1 })
+      assert.deepEqual(current, { requests: 40, ofWorkspace: 40, workers: 2, deaths: i + 1, ready: 1 })
     }
     await api.get({ user_group_id: 'u-1' })
     assert.equal((await readCounts()).requests, 41)

@@ -66,6 +66,19 @@ describe('the configuration', () => {
     )
   })
 
+  for (const proxies of [
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    'proxy.example',
+    '10.0.0.1,,',
+    '::1/129',
+  ]) {
+    it(`refuses UGS_TRUSTED_PROXIES=${proxies}`, () => {
+      assert.throws(() => readConfig({ UGS_TRUSTED_PROXIES: proxies }), ConfigError)
+    })
+  }
+
   for (const url of ['sqlite:', 'sqlite::memory:', 'ugs.db', 'sqlite']) {
     it(`refuses DATABASE_URL=${url}`, () => {
       assert.throws(() => readConfig({ DATABASE_URL: url }), ConfigError)

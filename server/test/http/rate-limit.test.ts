@@ -106,6 +106,12 @@ test('a limit that the operator sets for an API token applies to a running servi
   const api = userApi(service.origin, token)
   const [first] = await times(3, () => api.get(body))
   assert.equal(first?.headers['ratelimit-policy'], '"api-token";q=3;w=3')
+  await times(3, () => api.get(body))
+  const line =
+    /"level":40,"time":\d+,"api_token_id":\d+,"workspace_id":1,"environment":"Testing","msg":"an API token exceeds/g
+  await service.logged('an API token exceeds its rate limit')
+  assert.equal(service.stderr().match(line)?.length, 1)
+  assert.ok(!service.stderr().includes(token))
   const all = JSON.parse(await runCommand(service, 'api-token', 'list', '--json')) as {
     id: number
     rate_limit: string | null

@@ -267,10 +267,17 @@ test('counts the tokens that each secret key encrypts', async (t) => {
   assert.equal(scraped.value('ugs_sealed_tokens', { secret_key: 'new' }), 0)
 })
 
-test('reports the size of the store and of its disk, and slow statements without values', async (t) => {
+test('reports throttled addresses, the size of the store and its disk, and slow statements without values', async (t) => {
   const service = await startService(t, {
     ...{ ...measured, UGS_DISK_WARNING_MB: '3', UGS_SLOW_STATEMENT_MS: '1' },
+    ...{ UGS_AUTH_FAILURES_PER_MINUTE: '1', UGS_TRUSTED_PROXIES: '127.0.0.1' },
   })
+  const client = { 'x-forwarded-for': '203.0.113.9' }
+  await times(3, () => userApi(service.origin, 'wrong-token').get({}, client))
+  await service.logged('"level":40')
+  assert.match(service.stderr(), /"address":"203.0.113.9","msg":"too many failed authentications/)
+  assert.doesNotMatch(service.stderr(), /wrong-token/)
+  assert.equal((await scrape(service)).value('ugs_throttled_addresses'), 1)
   const scraped = await scrapeOnce(service, 'ugs_store_size_bytes')
   assert.ok(Number(scraped.value('ugs_store_size_bytes')) > 100_000)
   if (isOnPostgres) return

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import type { AddressInfo } from 'node:net'
+import { BlockList, type AddressInfo } from 'node:net'
 import { buildApp } from '../../src/app.ts'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
@@ -14,6 +14,10 @@ import { generateApiToken, hashToken } from '../../src/domain/token/token.ts'
 import { LastUsedTracker } from '../../src/domain/api-token/last-used-tracker.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
 import { WebhookManagement } from '../../src/domain/webhook/webhook-management.ts'
+import {
+  AuthenticationThrottle,
+  type AuthenticationThrottleOptions,
+} from '../../src/http/authentication-throttle.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
@@ -36,6 +40,7 @@ export async function startApp(
   t: Scope,
   clock: Clock,
   rateLimit: RateLimit | null = null,
+  throttle: Partial<AuthenticationThrottleOptions> = {},
 ): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
@@ -55,8 +60,7 @@ export async function startApp(
       store,
       clock,
       logger: createLogger('silent'),
-      accessLog: null,
-      requestObserver: null,
+      observers: [],
       tracer: null,
       isDraining: () => false,
       version: '0.0.0',
@@ -70,6 +74,10 @@ export async function startApp(
     feed,
     lastUsedTracker,
     rateLimiter: new RateLimiter(rateLimit, clock),
+    throttle: new AuthenticationThrottle({
+      ...{ perMinute: 0, trustedProxies: new BlockList(), clock, logger: { warn: () => undefined } },
+      ...throttle,
+    }),
     limits: {
       ...{
         maxBody: 1_048_576,

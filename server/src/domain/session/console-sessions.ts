@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isUsable, type ApiToken } from '../api-token/api-token.ts'
 import type { Clock } from '../util/clock.ts'
-import { Fault } from '../fault.ts'
+import { Fault, WrongCredentials } from '../fault.ts'
 import { randomBytes } from '../util/random.ts'
 import type { Store } from '../store.ts'
 import { canManage } from './sign-in-link.ts'
@@ -49,8 +49,7 @@ export class ConsoleSessions {
   async signIn(token: string, requestId: string): Promise<OpenSession & { readonly secret: string }> {
     const apiToken = isWellFormedApiToken(token) ? await this.#store.apiTokens.find(hashToken(token)) : null
     const now = this.#clock.now()
-    if (apiToken === null || !isUsable(apiToken, now))
-      throw new Fault('unauthenticated', unknownTokenMessage(token))
+    if (apiToken === null || !isUsable(apiToken, now)) throw new WrongCredentials(unknownTokenMessage(token))
     this.#lastUsedTracker.note(apiToken)
     if (!apiToken.scopes.includes('admin'))
       throw new Fault(
@@ -108,8 +107,7 @@ function unknownTokenMessage(token: string): string {
 }
 
 function unusableLink(): Fault {
-  return new Fault(
-    'unauthenticated',
+  return new WrongCredentials(
     'This sign-in link was already used, has expired or does not exist. Create a new one with `npx ugs open`, or sign in with an API token.',
   )
 }

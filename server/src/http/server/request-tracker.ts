@@ -9,13 +9,16 @@ import type { Next, Stage } from './stage.ts'
 /** Reports each request to the observers once its response has ended or its client has left. */
 export class RequestTracker implements Stage {
   readonly #observers: readonly RequestObserver[]
+  readonly #isTraced: boolean
   readonly #arrivals = new ArrivalEstimator()
 
-  constructor(observers: readonly RequestObserver[]) {
+  constructor(observers: readonly RequestObserver[], isTraced: boolean) {
     this.#observers = observers
+    this.#isTraced = isTraced
   }
 
   handle(context: RequestContext, next: Next): void {
+    if (this.#observers.length === 0 && !this.#isTraced) return next(context)
     const { raw, response } = context
     const { socket } = raw
     const arrivedAt = this.#arrivals.arrivalOn(socket)

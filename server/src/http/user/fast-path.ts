@@ -1,5 +1,5 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { failureResponse, type ChallengeOf } from '../error-response.ts'
+import type { FastifyInstance } from 'fastify'
+import type { ChallengeOf, ErrorResponses } from '../error-response.ts'
 import { contextOf, type RequestContext } from '../request-context.ts'
 import type { Next, Stage } from '../server/stage.ts'
 
@@ -22,11 +22,11 @@ export interface FastPathRoute {
 /** Handles requests to some routes without Fastify's router, hooks and reply. */
 export class FastPath implements Stage {
   readonly #routes: ReadonlyMap<string | undefined, FastPathRoute>
-  readonly #logger: Pick<FastifyBaseLogger, 'error'>
+  readonly #errors: ErrorResponses
 
-  constructor(routes: readonly FastPathRoute[], logger: Pick<FastifyBaseLogger, 'error'>) {
+  constructor(routes: readonly FastPathRoute[], errors: ErrorResponses) {
     this.#routes = new Map(routes.map((route) => [route.url, route]))
-    this.#logger = logger
+    this.#errors = errors
   }
 
   handle(context: RequestContext, next: Next): void {
@@ -56,7 +56,7 @@ export class FastPath implements Stage {
     try {
       response = { status: 200, json: await route.serve(context) }
     } catch (error) {
-      response = failureResponse(error, context, context, this.#logger, route.challenge)
+      response = this.#errors.responseTo(error, context, context, route.challenge)
     }
     context.send(response.status, response.json)
   }

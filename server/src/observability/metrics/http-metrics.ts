@@ -3,6 +3,7 @@ import type { Operation } from '../../http/operations.ts'
 import type { RequestObserver, CompletedRequest } from '../../http/server/request-observer.ts'
 import { addGauge } from './gauge.ts'
 import { durationBounds, Histogram, type Series } from './histogram.ts'
+import type { UsageCounter } from './usage-metrics.ts'
 
 /** Value of the label `operation`. Requests that are not authenticated have an area instead, or `none`. */
 type ObservedOperation = Operation | 'health' | 'docs' | 'console' | 'none'
@@ -13,9 +14,11 @@ export class HttpMetrics implements RequestObserver {
   readonly #durationsOf = new Map<ObservedOperation, Map<number, Series>>()
   readonly #errors: Counter<'operation' | 'code'>
   readonly #unanswered: Counter<'operation'>
+  readonly #usage: UsageCounter
   #inFlight = 0
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, usage: UsageCounter) {
+    this.#usage = usage
     this.#durations = new Histogram({
       name: 'ugs_http_request_duration_seconds',
       help: 'Time from the arrival of a request to the end of its response.',
@@ -45,7 +48,8 @@ export class HttpMetrics implements RequestObserver {
     this.#inFlight++
   }
 
-  end({ operation, path, status, code, duration, isCutOff }: CompletedRequest): void {
+  end({ operation, path, apiToken, status, code, duration, isCutOff }: CompletedRequest): void {
+    if (apiToken !== null) this.#usage.count(apiToken)
     const observed = operation ?? areaOf(path)
     if (code !== null) this.#errors.inc({ operation: observed, code })
     // A request whose headers were refused never counted as in flight.

@@ -6,6 +6,7 @@ import { HttpMetrics } from './http-metrics.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { SpaceMetrics } from './space-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
+import { UsageCounter, UsageMetrics, usageReport } from './usage-metrics.ts'
 import { WebhookMetrics } from './webhook-metrics.ts'
 
 export interface MetricsDependencies {
@@ -23,7 +24,9 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #stopMeasuring: () => void
   readonly #encryptedTokens: Gauge<'secret_key'>
-  readonly http = new HttpMetrics(this.#registry)
+  readonly #usage = new UsageCounter()
+  #usageMetrics: UsageMetrics | undefined
+  readonly http = new HttpMetrics(this.#registry, this.#usage)
   readonly store = new StoreMetrics(this.#registry)
   readonly space = new SpaceMetrics(this.#registry)
   readonly webhooks = new WebhookMetrics(this.#registry)
@@ -57,8 +60,13 @@ export class Metrics {
     })
   }
 
-  watchFeed(feed: WatchedFeed): void {
+  watch(feed: WatchedFeed, throttle: { readonly throttledAddresses: number }): void {
     addFeedMetrics(this.#registry, feed)
+    addGauge(this.#registry, {
+      name: 'ugs_throttled_addresses',
+      help: 'Client addresses with too many failed authentications within about a minute.',
+      read: () => throttle.throttledAddresses,
+    })
   }
 
   /** Sets the number of encrypted tokens by secret key id. */
@@ -69,11 +77,15 @@ export class Metrics {
 
   /** Returns the metrics in Prometheus' text format. */
   text(): Promise<string> {
+    this.#usageMetrics ??= new UsageMetrics(this.#registry)
+    this.#usageMetrics.update(this.#usage.values)
     return this.#registry.metrics()
   }
 
-  snapshot(): Promise<Snapshot> {
-    return this.#registry.getMetricsAsJSON()
+  /** Returns the metrics of a worker. The supervisor chooses the API tokens to show. */
+  async snapshot(): Promise<Snapshot> {
+    const report = usageReport(this.#usage.values) as unknown as Snapshot[number]
+    return [...(await this.#registry.getMetricsAsJSON()), report]
   }
 
   stop(): void {

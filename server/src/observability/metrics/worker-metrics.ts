@@ -2,6 +2,7 @@ import type { Worker } from 'node:cluster'
 import { AggregatorRegistry, Counter, Registry, type PrometheusContentType } from 'prom-client'
 import { addGauge } from './gauge.ts'
 import type { Snapshot } from './metrics.ts'
+import { takeUsages, UsageMetrics } from './usage-metrics.ts'
 
 /** Asks a worker for its metrics. The response has the same number. */
 interface MetricsRequest {
@@ -22,6 +23,7 @@ const responseTimeoutMs = 3000
 export class WorkerMetrics {
   readonly #registry = new Registry()
   readonly #deaths: Counter
+  readonly #usage = new UsageMetrics(this.#registry)
   /** Last response of each running worker. */
   readonly #snapshots = new Map<Worker, Snapshot>()
   #deadWorkers: Snapshot = []
@@ -54,8 +56,9 @@ export class WorkerMetrics {
   async text(): Promise<string> {
     const workers = [...this.#snapshots.keys()]
     await Promise.all(workers.map((worker) => this.#ask(worker)))
-    const own = await this.#registry.getMetricsAsJSON()
-    return aggregate([own, ...this.#snapshots.values(), this.#deadWorkers]).metrics()
+    const sums = aggregate([...this.#snapshots.values(), this.#deadWorkers])
+    this.#usage.update(await takeUsages(sums))
+    return `${await this.#registry.metrics()}\n${await sums.metrics()}`
   }
 
   /** Updates the snapshot of a worker. If it does not respond, the previous snapshot stays. */

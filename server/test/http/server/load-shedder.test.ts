@@ -43,7 +43,7 @@ async function start(t: Scope, workMs: number, clock: WorkClock = workClock()) {
   const ended: CompletedRequest[] = []
   const loadShedder = new LoadShedder(clock)
   const stages: Stage[] = [
-    new RequestTracker([{ end: (request) => ended.push(request) }]),
+    new RequestTracker([{ end: (request) => ended.push(request) }], false),
     validateRequests,
     {
       attach: (server) => loadShedder.attach(server),

@@ -1,16 +1,24 @@
-const windowMs = 1000
-
 interface Window {
   suppressed: number
   last: ((suppressed: number) => void) | undefined
 }
 
 /**
- * Limits repeated log lines to one a second for each key. The first is written at once. If more arrive within the second, the
- * last of them is written at its end, with the number of the lines before it that were suppressed.
+ * Limits repeated log lines to one per window for each key, by default a second. The first is written at once. If more arrive within
+ * the window, the last of them is written at its end, with the number of the lines before it that were suppressed.
  */
 export class RepeatLimiter {
+  readonly #windowMs: number
   readonly #windows = new Map<string, Window>()
+
+  constructor(windowMs = 1000) {
+    this.#windowMs = windowMs
+  }
+
+  /** Number of keys with a line in the current or previous window. */
+  get activeKeys(): number {
+    return this.#windows.size
+  }
 
   write(key: string, line: (suppressed: number) => void): void {
     const window = this.#windows.get(key)
@@ -31,6 +39,6 @@ export class RepeatLimiter {
       if (window.last === undefined) return
       window.last(window.suppressed)
       this.#open(key)
-    }, windowMs).unref()
+    }, this.#windowMs).unref()
   }
 }
