@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Stage } from './stage.ts'
 
 /** Limits on the part of a refused body that is read and dropped. */
 const drainLimit = { bytes: 1024 * 1024, ms: 1000 }
@@ -12,8 +11,8 @@ const waiting = new WeakSet<IncomingMessage>()
  * Leaves `100 Continue` to the reader of the body: a request that its headers refuse gets only the final response, to which Node.js
  * adds `Connection: close`.
  */
-export const deferContinue: Stage = {
-  attach(server) {
+export const deferContinue = {
+  attach(server: Server) {
     server.on('checkContinue', (request: IncomingMessage, response) => {
       waiting.add(request)
       server.emit('request', request, response)
