@@ -11,6 +11,7 @@ import { RequestTracker } from './server/request-tracker.ts'
 import { traceRequests } from './server/request-tracing.ts'
 import { validateRequests } from './server/request-validation.ts'
 import type { Next, Stage } from './server/stage.ts'
+import { deferContinue } from './server/unread-body.ts'
 import { refuseUpgrades } from './server/upgrade-refusal.ts'
 
 export interface PipelineOptions {
@@ -38,6 +39,7 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
   const protocolErrors = new ProtocolErrors(nextRequestId, tracker)
   const stages: (Stage | undefined)[] = [
     protocolErrors,
+    deferContinue,
     refuseUpgrades,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
     handleInTurn,

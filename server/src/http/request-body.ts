@@ -3,9 +3,10 @@ import { MIMEType } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { Fault } from '../domain/fault.ts'
 import { received } from './received-header.ts'
-import type { RequestContext } from './request-context.ts'
+import { contextOf, type RequestContext } from './request-context.ts'
 import { overloaded, type Permit } from './server/permit.ts'
 import { extendTimeoutForUpload } from './server/request-timeout.ts'
+import { continueRequest } from './server/unread-body.ts'
 
 /**
  * Checks the headers of a request with a body, before the body is read (contract, "Input").
@@ -51,10 +52,11 @@ function lengthOf({ headers }: IncomingMessage): number {
  * @throws Fault `body_required`, `body_too_large`, `malformed_request`, `unavailable`, and the errors of `work`
  */
 export async function withBody<T>(
-  { raw, permit }: RequestContext,
+  { raw, response, permit }: RequestContext,
   bodyLimit: number,
   work: (body: Buffer) => T | Promise<T>,
 ): Promise<T> {
+  continueRequest(raw, response)
   try {
     return await work(
       hasArrived(raw) ? takeBody(raw, permit, bodyLimit) : await readBody(raw, permit, bodyLimit),
@@ -80,16 +82,13 @@ function takeBody(request: IncomingMessage, permit: Permit, bodyLimit: number): 
   return body
 }
 
-/**
- * Reads a body as it arrives. The rest of a refused body is read and dropped, so that the client sees the response;
- * `UGS_REQUEST_TIMEOUT_MS` limits the time for that.
- */
+/** Reads a body as it arrives. */
 function readBody(request: IncomingMessage, permit: Permit, bodyLimit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     const refuse = (fault: Fault) => {
-      request.off('data', take).off('end', finish).resume()
+      request.off('data', take).off('end', finish)
       chunks.length = 0
       reject(fault)
     }
@@ -116,6 +115,7 @@ function readBody(request: IncomingMessage, permit: Permit, bodyLimit: number): 
  */
 export async function* readUpload(request: IncomingMessage): AsyncGenerator<Buffer> {
   extendTimeoutForUpload(request)
+  continueRequest(request, contextOf(request).response)
   let isEmpty = true
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

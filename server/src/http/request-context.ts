@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultCode } from '../domain/fault.ts'
 import type { AuthorizedRequest } from './operations.ts'
-import { endingWithRequest, hasUnreadBody } from './response.ts'
 import type { Permit } from './server/permit.ts'
 import type { RequestTrace } from './server/request-observer.ts'
+import { endingWithRequest, hasUnreadBody, isTooLongToDrop } from './server/unread-body.ts'
 
 /** Collects headers of a response. */
 export interface ResponseHeaders {
@@ -47,8 +47,8 @@ export class RequestContext implements ResponseHeaders {
   trace: RequestTrace | undefined = undefined
   /** Set if the server responded instead of the route. */
   replacement: Replacement | undefined = undefined
-  /** Time at which an endless response began, as `performance.now()`. */
-  streamedAt: number | undefined = undefined
+  /** Time of the response if its end does not matter, as `performance.now()`: it is endless, or ends with a refused body. */
+  respondedAt: number | undefined = undefined
   /** Headers of a response that Fastify sends. */
   reply: { getHeader(name: string): unknown } | undefined = undefined
   #bytes: number | undefined = undefined
@@ -79,8 +79,13 @@ export class RequestContext implements ResponseHeaders {
     const bytes = Buffer.byteLength(json)
     this.#bytes = bytes
     this.#headers.push('Content-Type', 'application/json', 'Content-Length', String(bytes))
+    const isUnread = hasUnreadBody(raw)
+    if (isUnread) {
+      this.respondedAt = performance.now()
+      if (isTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
+    }
     response.writeHead(status, this.#headers)
-    if (hasUnreadBody(raw)) endingWithRequest(raw, Buffer.from(json)).pipe(response)
+    if (isUnread) endingWithRequest(raw, Buffer.from(json)).pipe(response)
     // Node.js writes a latin1 text together with the headers, without encoding it.
     else response.end(json, bytes === json.length ? 'latin1' : 'utf8')
   }

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { contextOf } from './request-context.ts'
+import { endingWithRequest, hasUnreadBody, isTooLongToDrop } from './server/unread-body.ts'
 
 /** Sets the headers that every response has (contract, "Errors"). */
 export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
@@ -15,24 +15,9 @@ export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
 export function sendJson(reply: FastifyReply, status: number, json: string): FastifyReply {
   const bytes = Buffer.from(json)
   reply.code(status).header('content-type', 'application/json')
-  return hasUnreadBody(reply.request.raw)
-    ? reply.header('content-length', bytes.length).send(endingWithRequest(reply.request.raw, bytes))
-    : reply.send(bytes)
-}
-
-/** Returns true if the request has a body that has not arrived completely. */
-export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
-  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0)
-}
-
-/**
- * Returns a stream that sends `bytes` at once, and ends when the rest of the request has been read and dropped. A connection
- * that closes while the client still sends is reset, and the client may lose the response.
- */
-export function endingWithRequest(request: IncomingMessage, bytes: Buffer): Readable {
-  const response = new Readable({ read: () => undefined })
-  response.push(bytes)
-  const end = () => response.push(null)
-  request.once('end', end).once('close', end).resume()
-  return response
+  const { raw } = reply.request
+  if (!hasUnreadBody(raw)) return reply.send(bytes)
+  if (isTooLongToDrop(raw)) reply.header('connection', 'close')
+  contextOf(raw).respondedAt = performance.now()
+  return reply.header('content-length', bytes.length).send(endingWithRequest(raw, bytes))
 }

@@ -52,7 +52,14 @@ test('each alert has a test and a runbook section', () => {
   const page = readPage('docs/operations.md')
   for (const name of names) {
     assert.match(tests, new RegExp(`alertname: ${name}\\n +eval_time: \\w+\\n +exp_alerts:\\n`), name)
-    assert.ok(page.includes(`\n### ${name}\n`), `${name} has no section in docs/operations.md`)
+    const [, rest] = page.split(`\n### ${name}\n`)
+    assert.ok(rest !== undefined, `${name} has no section in docs/operations.md`)
+    const steps = (rest.split('\n#')[0] as string).matchAll(/^- \*\*(\w+)\*\*:/gm)
+    assert.deepEqual(
+      Array.from(steps, ([, step]) => step),
+      ['Symptom', 'Check', 'Action'],
+      name,
+    )
     assert.ok(alerts.includes(`runbook: docs/operations.md#${name.toLowerCase()}\n`), name)
   }
   assert.equal([...page.matchAll(/^### UserGroupService/gm)].length, names.length)

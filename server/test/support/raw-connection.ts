@@ -65,6 +65,10 @@ export class RawConnection {
     return this
   }
 
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
   /** Bytes that the service has not read, beyond what the sockets buffer. */
   get unread(): number {
     return this.#socket.writableLength
@@ -101,6 +105,12 @@ export class RawConnection {
     const responses: HttpResponse[] = []
     while (this.#received.length > 0) responses.push(await this.response())
     return responses
+  }
+
+  /** Resolves with the rest of the received bytes when the service has closed the connection. */
+  async textUntilClosed(): Promise<string> {
+    while (!this.#isClosed) await this.#change()
+    return this.#received.toString()
   }
 
   close(): void {

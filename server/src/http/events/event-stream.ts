@@ -20,7 +20,7 @@ export function streamEvents(
 ): void {
   const { response } = context
   const startedAt = clock.monotonic()
-  context.streamedAt = performance.now()
+  context.respondedAt = performance.now()
   // Proxies such as nginx would collect the stream in a buffer.
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) response.setHeader(name, value)

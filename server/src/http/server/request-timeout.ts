@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RequestContext } from '../request-context.ts'
-import { hasUnreadBody } from '../response.ts'
+import { contextOf, type RequestContext } from '../request-context.ts'
 import type { Next, Stage } from './stage.ts'
+import { hasUnreadBody } from './unread-body.ts'
 
 /** Interval of the checks, in milliseconds. */
 const intervalMs = 1000
@@ -56,6 +56,8 @@ export class RequestTimeout implements Stage {
       // Bytes that the service has not read yet are not the client's fault.
       const isMoving = socket.bytesRead > bytesRead || request.readableLength > 0
       if (request.complete || socket.destroyed) this.#incomplete.delete(socket)
+      // The body is not used, and too long or too slow to drop.
+      else if (contextOf(request).response.writableFinished) socket.destroy()
       else if (uploads.has(request) && isMoving) this.#keep(socket, request)
       else if (now - since > this.#timeoutMs) {
         this.#incomplete.delete(socket)

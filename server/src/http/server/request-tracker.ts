@@ -53,7 +53,7 @@ class RequestRecord implements CompletedRequest {
 
   constructor(context: RequestContext, arrivedAt: number) {
     this.#context = context
-    this.duration = (context.replacement?.at ?? context.streamedAt ?? performance.now()) - arrivedAt
+    this.duration = (context.replacement?.at ?? context.respondedAt ?? performance.now()) - arrivedAt
   }
 
   get requestId(): string {
@@ -91,9 +91,9 @@ class RequestRecord implements CompletedRequest {
   }
 
   get isCutOff(): boolean {
-    const { replacement, streamedAt, raw, response } = this.#context
+    const { replacement, respondedAt, raw, response } = this.#context
     // An endless response can only be cut off.
-    if (replacement !== undefined || streamedAt !== undefined) return false
+    if (replacement !== undefined || respondedAt !== undefined) return false
     // Node.js reports a response as finished even if its request broke off.
     return !(raw.complete && response.writableFinished)
   }

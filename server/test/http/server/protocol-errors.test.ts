@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { HttpResponse } from '../../support/http.ts'
 import { responsesTo, responseTo, chunked, RawConnection, requestText } from '../../support/raw-connection.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, userApi, type ErrorCode } from '../../support/user-api.ts'
 
-const service = await startService({ after })
+// The request timeout ends no test.
+const service = await startService({ after }, { UGS_REQUEST_TIMEOUT_MS: '28000' })
 const token = service.tokens.Testing
 const api = userApi(service.origin, token)
 
@@ -160,6 +162,69 @@ test('a client that expects 100 Continue gets it, and then its response', async 
   connection.send(body)
   assertSuccess(await connection.response())
   connection.close()
+})
+
+/** A connection that does not close fails its test. */
+const closing = { timeout: 20_000 }
+const oneMiB = 1024 * 1024
+const form = 'application/x-www-form-urlencoded'
+for (const [title, code, request] of [
+  ['no API token', 'unauthenticated', { headers: ['Content-Length: 10'] }],
+  ['a body too large', 'body_too_large', { token, headers: [`Content-Length: ${oneMiB + 1}`] }],
+  [
+    'another type',
+    'unsupported_media_type',
+    { token, headers: ['Content-Length: 9', `Content-Type: ${form}`] },
+  ],
+  ['another method', 'method_not_allowed', { token, method: 'PATCH', headers: ['Content-Length: 10'] }],
+  [
+    'no token for an upload',
+    'unauthenticated',
+    { path: '/admin/v1/user-groups/import', method: 'POST', headers: ['Content-Length: 10'] },
+  ],
+  ['an invalid Host', 'malformed_request', { token, headers: ['Content-Length: 10', 'Host: two'] }],
+] as const) {
+  test(
+    `a client that expects 100 Continue, with ${title}, gets only the final response`,
+    closing,
+    async () => {
+      const headers = ['Expect: 100-continue', ...request.headers]
+      const responses = await responsesTo(service.origin, requestText({ ...request, headers }))
+      assert.equal(responses.length, 1)
+      assertClosing(responses[0], code)
+    },
+  )
+}
+
+for (const [title, path, status] of [
+  ['that is refused', '/api/user', 401],
+  ['that is not used', '/docs', 200],
+] as const) {
+  test(`a connection with a body ${title} closes soon if the body does not arrive`, closing, async () => {
+    const connection = await RawConnection.open(service.origin)
+    connection.send(requestText({ path, headers: ['Content-Length: 10'], body: 'part' }))
+    assert.match(await connection.textUntilClosed(), new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
+}
+
+test('only the start of a refused body is read', closing, async () => {
+  const endless = ['Transfer-Encoding: chunked', `Content-Length: ${1024 * oneMiB}`]
+  for (const header of endless) {
+    const connection = await RawConnection.open(service.origin)
+    connection.send(requestText({ method: 'PATCH', headers: [header] }))
+    assertFault(await connection.response(), 'method_not_allowed')
+    const piece = Buffer.from(chunked('x'.repeat(65_536)).slice(0, -5))
+    let sent = 0
+    while (connection.isOpen && sent < 64 * oneMiB) {
+      await connection.sendPieces(piece)
+      sent += piece.length
+      // Lets the connection close: writing to a closed one fails at once.
+      await setImmediate()
+    }
+    // The buffers of the sockets count as sent.
+    assert.ok(sent < 32 * oneMiB, `${sent}`)
+    connection.close()
+  }
 })
 
 test('an unknown expectation is ignored', async () => {
