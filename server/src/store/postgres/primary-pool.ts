@@ -5,7 +5,8 @@ import pg from 'pg'
 import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { StoreError } from '../store-error.ts'
-import { PostgresFailure, readOnly, timedOut } from './postgres-fault.ts'
+import { PostgresFailure, primaryBehind, readOnly, timedOut } from './postgres-fault.ts'
+import { PrimaryFence } from './primary-fence.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 export interface PrimaryPoolOptions {
@@ -16,14 +17,17 @@ export interface PrimaryPoolOptions {
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly slowStatements?: SlowStatements | undefined
+  /** Called when a primary is refused because it lacks acknowledged changes, and when one is accepted again. Without it, none is refused. */
+  readonly onPrimaryRefused?: ((isRefused: boolean) => void) | undefined
 }
 
-/** Number of connections, and of operations that wait for one. */
+/** Number of connections, and of operations that wait for one. `isRefused`: the primary lacks acknowledged changes. */
 export interface PoolState {
   readonly total: number
   readonly idle: number
   readonly waiting: number
   readonly max: number
+  readonly isRefused: boolean
 }
 
 /** A statement and the type of its rows. */
@@ -101,6 +105,7 @@ export class PrimaryPool {
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
   #lossCount = 0
   #closed = false
+  readonly fence: PrimaryFence | undefined
 
   /** Maximum number of connections. */
   get poolSize(): number {
@@ -114,7 +119,8 @@ export class PrimaryPool {
 
   get poolState(): PoolState {
     const { totalCount, idleCount, waitingCount } = this.#pool
-    return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize }
+    const isRefused = this.fence?.isRefused === true
+    return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize, isRefused }
   }
 
   /** @throws StoreError if a certificate cannot be read */
@@ -122,6 +128,7 @@ export class PrimaryPool {
     this.#server = server
     this.#options = options
     this.#tls = server.tls && readTls(server.tls)
+    this.fence = options.onPrimaryRefused && new PrimaryFence(options.onPrimaryRefused)
     this.#pool = this.#createPool()
   }
 
@@ -186,6 +193,11 @@ export class PrimaryPool {
   /** Sets whether Citus distributes the tables. By default it does not, and connections reuse plans once there are statistics. */
   setDistributed(isDistributed: boolean): void {
     this.#isDistributed = isDistributed
+  }
+
+  /** Makes every operation use a new connection, which is checked. */
+  reconnect(): void {
+    this.#replace(this.#pool, this.#host)
   }
 
   /** Waits for queries in flight, then closes all connections. */
@@ -267,7 +279,7 @@ export class PrimaryPool {
     }
   }
 
-  /** @throws PostgresFailure of the last host */
+  /** @throws PostgresFailure of the last host, or that its primary is behind */
   async #connect(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
     let failure: PostgresFailure | undefined
     for (let attempts = 0; attempts < this.#server.hosts.length; attempts++) {
@@ -275,13 +287,15 @@ export class PrimaryPool {
       try {
         return { client: await pool.connect(), pool }
       } catch (error) {
-        failure = failureOf(error, 'connecting')
+        const latest = failureOf(error, 'connecting')
+        // The reason that needs an operator.
+        if (failure?.code !== primaryBehind) failure = latest
         if (this.#closed) break
         if (isRefusedStartup(error)) {
           this.#setsParameters = false
           this.#replace(pool, this.#host)
           attempts--
-        } else if (failure.code !== poolExhausted) this.#leave(pool)
+        } else if (latest.code !== poolExhausted) this.#leave(pool)
       }
     }
     throw failure as PostgresFailure
@@ -328,7 +342,10 @@ export class PrimaryPool {
         options: sessionParameters,
       }),
       types,
-      verify: (client, done) => void checkTakesWrites(client).then(() => done(), done),
+      verify: (client, done) =>
+        void checkTakesWrites(client)
+          .then(() => this.fence?.check(client))
+          .then(() => done(), done),
     })
     // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
     pool.on('error', () => this.#lossCount++)
