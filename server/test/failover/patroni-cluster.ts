@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { Client } from 'pg'
 import { freeServerPort } from '../support/port.ts'
@@ -32,6 +32,7 @@ export class PatroniMember {
   readonly #programs: Programs
   readonly #belongings: Belongings
   #patroni: ChildProcess | undefined
+  #frozen: readonly number[] = []
 
   constructor(belongings: Belongings, name: string, port: number, programs: Programs) {
     this.name = name
@@ -98,34 +99,37 @@ export class PatroniMember {
     return readFileSync(join(this.#folder, 'log'), 'utf8')
   }
 
+  /** Kills the server, which its Patroni notices. */
+  async killServer(): Promise<void> {
+    const pids = await this.#serverPids()
+    send('SIGSTOP', pids)
+    send('SIGKILL', pids)
+  }
+
   /** Kills Patroni and the server, as if the machine were lost. */
   async kill(): Promise<void> {
-    await this.#signal('SIGSTOP')
-    await this.#signal('SIGKILL')
+    // A stopped server starts no more processes.
+    send('SIGKILL', await this.freeze())
   }
 
-  /** Stops Patroni and the server where they are, as a machine that is paused. */
-  async freeze(): Promise<void> {
-    await this.#signal('SIGSTOP')
-  }
-
-  async thaw(): Promise<void> {
-    await this.#signal('SIGCONT')
-  }
-
-  async #signal(signal: NodeJS.Signals): Promise<void> {
+  /** Stops Patroni and the server where they are, as on a machine that is paused. Returns the ids of the processes. */
+  async freeze(): Promise<number[]> {
     const patroni = (this.#patroni as ChildProcess).pid as number
-    const [postmaster = ''] = readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
-    const own = await childrenOf(patroni)
-    if (signal === 'SIGSTOP') this.#belongings.process(Number(postmaster), 'SIGQUIT')
-    const pids = [patroni, Number(postmaster), ...own, ...(await childrenOf(Number(postmaster)))]
-    for (const pid of signal === 'SIGCONT' ? pids.toReversed() : pids) {
-      try {
-        process.kill(pid, signal)
-      } catch {
-        // The process has ended by itself.
-      }
-    }
+    const pids = [patroni, ...(await childrenOf(patroni)), ...(await this.#serverPids())]
+    send('SIGSTOP', pids)
+    this.#frozen = pids
+    return pids
+  }
+
+  thaw(): void {
+    send('SIGCONT', this.#frozen.toReversed())
+  }
+
+  async #serverPids(): Promise<number[]> {
+    const [line] = readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
+    const postmaster = Number(line)
+    this.#belongings.process(postmaster, 'SIGQUIT')
+    return [postmaster, ...(await childrenOf(postmaster))]
   }
 
   async query(statement: string, database = 'postgres'): Promise<any[]> {
@@ -153,11 +157,24 @@ export class PatroniMember {
   }
 }
 
+function send(signal: NodeJS.Signals, pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // The process has ended by itself.
+    }
+  }
+}
+
 /** An etcd and servers of PostgreSQL with Patroni in synchronous mode and without a watchdog, on free local ports. */
 export class PatroniCluster {
   readonly members: readonly [PatroniMember, PatroniMember]
+  /** Host and port. */
+  readonly #etcd: string
 
-  private constructor(members: readonly [PatroniMember, PatroniMember]) {
+  private constructor(etcd: string, members: readonly [PatroniMember, PatroniMember]) {
+    this.#etcd = etcd
     this.members = members
   }
 
@@ -168,7 +185,7 @@ export class PatroniCluster {
       new PatroniMember(belongings, 'one', await freeServerPort(), programs),
       new PatroniMember(belongings, 'two', await freeServerPort(), programs),
     ] as const
-    const cluster = new PatroniCluster(members)
+    const cluster = new PatroniCluster(etcd, members)
     for (const member of members) {
       member.configure(etcd, await freeServerPort(), timing)
       member.start()
@@ -201,6 +218,16 @@ export class PatroniCluster {
     return { primary, at: performance.now() }
   }
 
+  /** Makes a member the owner of the leader key, as its Patroni does if it was paused just before it would have renewed the key. */
+  async giveLeaderKey({ name }: PatroniMember): Promise<void> {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const { ok, status } = await fetch(`http://${this.#etcd}/v3/kv/put`, {
+      method: 'POST',
+      body: JSON.stringify({ key: base64('/service/ugs/leader'), value: base64(name) }),
+    })
+    if (!ok) throw new Error(`etcd responded ${status}`)
+  }
+
   async #poll(title: string, is: (member: PatroniMember) => Promise<boolean>): Promise<PatroniMember> {
     try {
       return await poll(title, startBoundMs, async () => {
@@ -219,7 +246,6 @@ async function startEtcd(belongings: Belongings): Promise<string> {
   const folder = belongings.folder()
   const [client, peer] = [await freeServerPort(), await freeServerPort()].map((port) => `127.0.0.1:${port}`)
   const log = openSync(join(folder, 'log'), 'a')
-  mkdirSync(join(folder, 'data'), { mode: 0o700 })
   const child = spawn(
     'etcd',
     [
