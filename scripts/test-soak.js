@@ -32,7 +32,7 @@ const suites = {
     program: [...typeScript, 'server/test/failover/patroni.ts'],
     long: [[]],
     // A pause ends as soon as the services have marked the new primary.
-    short: [['--rounds', '1', '--faults', 'crash,kill,takeover', '--frozen', '0']],
+    short: [['--rounds', '1', '--faults', 'kill,takeover', '--frozen', '0']],
   },
   packages: {
     program: ['scripts/test-packages.js'],
