@@ -28,6 +28,12 @@ const suites = {
     long: [[]],
     short: [[]],
   },
+  patroni: {
+    program: [...typeScript, 'server/test/failover/patroni.ts'],
+    long: [[]],
+    // A pause ends as soon as the services have marked the new primary.
+    short: [['--rounds', '1', '--faults', 'kill,takeover', '--frozen', '0']],
+  },
   packages: {
     program: ['scripts/test-packages.js'],
     // Addons compiled with the headers of Node.js 24.19 to 24.21 abort (nodejs/node#65446).

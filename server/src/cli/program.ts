@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
+import { addAcceptTimelineCommand } from './accept-timeline.ts'
 import { addApiTokenCommands } from './api-token.ts'
 import { addAuditCommands } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
@@ -40,6 +41,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addMigrateCommand(program)
   addDoctorCommand(program)
   addLogLevelCommand(program)
+  addAcceptTimelineCommand(program)
   addStoreCommands(program)
   addBackupCommands(program)
   addSecretKeyCommands(program)

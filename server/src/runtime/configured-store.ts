@@ -11,7 +11,7 @@ import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { SlowStatements } from '../store/slow-statements.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
-export interface StoreObservers extends Pick<StoreOptions, 'watchPool'> {
+export interface StoreObservers extends Pick<StoreOptions, 'watchPool' | 'onPrimaryRefused'> {
   readonly observers: readonly (BatchObserver | undefined)[]
   readonly onSlowStatement: (statement: string, durationMs: number) => void
 }
@@ -29,6 +29,7 @@ export async function openConfiguredStore(
     mustExist,
     observer: observation?.observers.reduce(bothOf, undefined),
     watchPool: observation?.watchPool,
+    onPrimaryRefused: observation?.onPrimaryRefused,
     slowStatements:
       observation && slowMs > 0 ? new SlowStatements(slowMs, observation.onSlowStatement) : undefined,
   })

@@ -107,6 +107,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       logSlowStatement(statement, durationMs)
     },
     watchPool: metrics?.store.watchPool,
+    onPrimaryRefused: (isRefused) => logPrimary(logger, isRefused),
   })
   logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
@@ -156,6 +157,15 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     await close()
     throw error
   }
+}
+
+function logPrimary(logger: Logger, isRefused: boolean): void {
+  if (!isRefused) logger.warn('the primary of PostgreSQL was accepted again')
+  else
+    logger.error(
+      { reason: 'PRIMARY_BEHIND' },
+      'the primary of PostgreSQL was refused, because it lacks changes that this process saw acknowledged: make the previous primary the primary again, or accept the loss with `ugs accept-timeline`',
+    )
 }
 
 interface Closable {

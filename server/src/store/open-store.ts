@@ -45,6 +45,15 @@ export async function examineStore(
     : (await import('./postgres/doctor.ts')).examinePostgres(location.server, options)
 }
 
+/**
+ * Makes all processes accept the current primary of PostgreSQL, although it may lack acknowledged changes.
+ * @throws StoreError
+ */
+export async function acceptTimeline(location: StoreLocation, options: StoreOptions): Promise<void> {
+  if (location.kind === 'sqlite') throw new StoreError('only a store on PostgreSQL has a timeline; set DATABASE_URL')
+  await (await postgres()).acceptPostgresTimeline(location.server, options)
+}
+
 /** @throws StoreError */
 export async function openTablesToRead(location: StoreLocation, options: StoreOptions): Promise<TableReader> {
   return location.kind === 'sqlite'

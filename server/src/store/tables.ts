@@ -262,6 +262,8 @@ export const uncopiedTables = [
   'webhook_leader',
   'webhook_delivery',
   'sign_in_link',
+  'process_mark',
+  'accepted_timeline',
 ] as const
 
 /** Reads the tables of a store. */

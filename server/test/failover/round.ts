@@ -120,7 +120,7 @@ function figures(caller: Caller, { killedAt, writableAt }: Outage) {
   return { line, slowestMs, counts }
 }
 
-function longestGap(requests: readonly RecordedRequest[]): number {
+export function longestGap(requests: readonly RecordedRequest[]): number {
   return Math.max(
     ...requests.slice(1).map(({ endedAt }, i) => endedAt - (requests[i] as RecordedRequest).endedAt),
   )

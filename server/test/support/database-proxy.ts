@@ -47,7 +47,7 @@ type Mode = 'open' | 'refusing' | 'silent'
 export class DatabaseProxy {
   /** Texts of all statements in order of arrival. A prepared statement is listed at each execution. */
   readonly statements: string[] = []
-  readonly #target: URL
+  #target: URL
   readonly #server: Server
   readonly #options: ProxyOptions
   readonly #links = new Set<Link>()
@@ -116,6 +116,12 @@ export class DatabaseProxy {
   /** Drops every byte in both directions, also of new connections, until `open`. */
   swallow(): void {
     this.#mode = 'silent'
+  }
+
+  /** Ends all connections, and forwards new ones to another database, as after a failover. */
+  redirect(databaseUrl: string): void {
+    this.#target = new URL(databaseUrl)
+    this.#endAll()
   }
 
   open(): void {

@@ -112,8 +112,10 @@ async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<un
   }
 }
 
-const tableNames =
-  "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^pg_|^information_schema$'"
+/** Leaves out the table that each service writes every second. */
+const tableNames = `
+  SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+  WHERE schemaname !~ '^pg_|^information_schema$' AND tablename <> 'process_mark'`
 
 async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
   const client = new Client(url)

@@ -9,6 +9,7 @@ export interface PoolState {
   readonly idle: number
   readonly waiting: number
   readonly max: number
+  readonly isRefused: boolean
 }
 
 interface SeriesOfKind {
@@ -91,6 +92,10 @@ export class StoreMetrics implements BatchObserver {
       ugs_postgres_connection_waiters: [
         'Statements and transactions that wait for a connection.',
         ({ waiting }: PoolState) => waiting,
+      ],
+      ugs_postgres_primary_refused: [
+        '1 while the primary is refused because it lacks acknowledged changes, else 0.',
+        ({ isRefused }: PoolState) => Number(isRefused),
       ],
     } as const
     for (const [name, [help, of]] of Object.entries(gauges)) {

@@ -40,6 +40,8 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   sign_in_link_pkey: ['sign_in_link', '(link_hash)'],
   secret_key_check_pkey: ['secret_key_check', '(key_id)'],
   retired_secret_key_pkey: ['retired_secret_key', '(key_id)'],
+  process_mark_pkey: ['process_mark', '(process_id)'],
+  accepted_timeline_pkey: ['accepted_timeline', '(accepted_at)'],
   event_pkey: ['event', '(timeline, transaction_id, number)'],
   event_log_pkey: ['event_log', '(store_id)'],
   webhook_endpoint_pkey: ['webhook_endpoint', '(webhook_endpoint_id)'],

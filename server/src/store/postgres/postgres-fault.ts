@@ -54,6 +54,8 @@ const statementTimedOut = '57014'
 export const timedOut = 'ETIMEDOUT'
 /** Code of a statement that was not sent, because its node does not respond. */
 export const nodeDown = 'NODE_DOWN'
+/** Code of a primary that lacks changes which this process saw acknowledged. */
+export const primaryBehind = 'PRIMARY_BEHIND'
 export const uniqueViolation = '23505'
 /** All ids of a sequence are used. */
 const idsExhausted = '2200H'

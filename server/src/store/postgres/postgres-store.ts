@@ -23,6 +23,7 @@ import {
   type MigrationOptions,
 } from './migrate.ts'
 import { remediationFor, PostgresFailure } from './postgres-fault.ts'
+import { acceptTimeline } from './primary-fence.ts'
 import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
@@ -75,6 +76,14 @@ export function openPostgresToWrite(server: PostgresServer, options: PostgresOpt
   return openWith(server, options, async (primary) => {
     await refuseNewer(primary)
     return new PostgresTableAccess(primary)
+  })
+}
+
+/** Makes all processes accept the current primary, although it may lack acknowledged changes. @throws StoreError */
+export function acceptPostgresTimeline(server: PostgresServer, options: PostgresOptions): Promise<void> {
+  return openWith(server, options, async (primary) => {
+    await new Retry(primary, options.deadlineMs).change(acceptTimeline, [Date.now()])
+    await primary.close()
   })
 }
 
@@ -140,6 +149,7 @@ export async function storeOver(
     await distribution.detect()
     issuesLocators ||= await isContracted(primary.query)
   }
+  const stopFence = primary.fence?.start(primary, () => retry.succeeded)
   // A failure leaves it to the next time.
   const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshMs).unref()
   return {
@@ -169,6 +179,7 @@ export async function storeOver(
     close: async () => {
       clearInterval(refreshing)
       await retry.idle()
+      await stopFence?.()
       await primary.close()
     },
   }

@@ -5,7 +5,8 @@ import pg from 'pg'
 import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { StoreError } from '../store-error.ts'
-import { PostgresFailure, readOnly, timedOut } from './postgres-fault.ts'
+import { PostgresFailure, primaryBehind, readOnly, timedOut } from './postgres-fault.ts'
+import { PrimaryFence } from './primary-fence.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 export interface PrimaryPoolOptions {
@@ -16,14 +17,17 @@ export interface PrimaryPoolOptions {
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly slowStatements?: SlowStatements | undefined
+  /** Called when a primary is refused because it lacks acknowledged changes, and when one is accepted again. Without it, none is refused. */
+  readonly onPrimaryRefused?: ((isRefused: boolean) => void) | undefined
 }
 
-/** Number of connections, and of operations that wait for one. */
+/** Number of connections, and of operations that wait for one. `isRefused`: the primary lacks acknowledged changes. */
 export interface PoolState {
   readonly total: number
   readonly idle: number
   readonly waiting: number
   readonly max: number
+  readonly isRefused: boolean
 }
 
 /** A statement and the type of its rows. */
@@ -78,12 +82,14 @@ const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL citus.multi_shard
 
 /** Time added to the server's time-outs before the client drops an unresponsive connection, in milliseconds. */
 const responseMarginMs = 1000
+/** Maximum time that an operation waits for the probes of all hosts before it retries, in milliseconds. */
+const searchMs = 250
 /** Maximum delay of a Node.js timer, in milliseconds. */
 const maxTimeoutMs = 2 ** 31 - 1
 
 /**
- * Connections to the primary. If it stops accepting writes or becomes unreachable, connects to the hosts of the URL in turn
- * until one accepts writes, so that a promoted standby is found.
+ * Connections to the primary. If it stops accepting writes or becomes unreachable, connects to all hosts of the URL until one accepts
+ * writes, so that a promoted standby is found.
  */
 export class PrimaryPool {
   readonly #server: PostgresServer
@@ -101,6 +107,11 @@ export class PrimaryPool {
   readonly #keepingPlans = new WeakSet<pg.PoolClient>()
   #lossCount = 0
   #closed = false
+  /** True while none of several hosts is known to be the primary. */
+  #isLost = false
+  /** Probes in flight, by host. */
+  readonly #probes: (Promise<void> | undefined)[] = []
+  readonly fence: PrimaryFence | undefined
 
   /** Maximum number of connections. */
   get poolSize(): number {
@@ -114,7 +125,8 @@ export class PrimaryPool {
 
   get poolState(): PoolState {
     const { totalCount, idleCount, waitingCount } = this.#pool
-    return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize }
+    const isRefused = this.fence?.isRefused === true
+    return { total: totalCount, idle: idleCount, waiting: waitingCount, max: this.poolSize, isRefused }
   }
 
   /** @throws StoreError if a certificate cannot be read */
@@ -122,6 +134,7 @@ export class PrimaryPool {
     this.#server = server
     this.#options = options
     this.#tls = server.tls && readTls(server.tls)
+    this.fence = options.onPrimaryRefused && new PrimaryFence(options.onPrimaryRefused)
     this.#pool = this.#createPool()
   }
 
@@ -186,6 +199,11 @@ export class PrimaryPool {
   /** Sets whether Citus distributes the tables. By default it does not, and connections reuse plans once there are statistics. */
   setDistributed(isDistributed: boolean): void {
     this.#isDistributed = isDistributed
+  }
+
+  /** Makes every operation use a new connection, which is checked. */
+  reconnect(): void {
+    this.#replace(this.#pool, this.#host)
   }
 
   /** Waits for queries in flight, then closes all connections. */
@@ -267,44 +285,106 @@ export class PrimaryPool {
     }
   }
 
-  /** @throws PostgresFailure of the last host */
+  /** @throws PostgresFailure */
   async #connect(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
-    let failure: PostgresFailure | undefined
-    for (let attempts = 0; attempts < this.#server.hosts.length; attempts++) {
+    for (let attempts = 0; ; attempts++) {
+      if (this.#isLost) await this.#search()
       const pool = this.#pool
       try {
         return { client: await pool.connect(), pool }
       } catch (error) {
-        failure = failureOf(error, 'connecting')
-        if (this.#closed) break
+        const failure = failureOf(error, 'connecting')
+        if (this.#closed) throw failure
         if (isRefusedStartup(error)) {
           this.#setsParameters = false
           this.#replace(pool, this.#host)
-          attempts--
-        } else if (failure.code !== poolExhausted) this.#leave(pool)
+          continue
+        }
+        if (failure.code !== poolExhausted) this.#leave(pool)
+        if (!this.#isLost || attempts > 0) throw failure
       }
     }
-    throw failure as PostgresFailure
   }
 
-  /** Moves on to the next host, unless another operation already did. */
+  /** Makes the next operation search for the primary, unless another operation already found it. */
   #leave(pool: pg.Pool): void {
-    if (this.#server.hosts.length > 1) this.#replace(pool, (this.#host + 1) % this.#server.hosts.length)
+    if (this.#server.hosts.length > 1 && pool === this.#pool) this.#isLost = true
+  }
+
+  /**
+   * Probes all hosts at once, so that one that does not respond delays no operation. Ends with the first that accepts writes. A slow
+   * probe continues, and a later search finds it.
+   * @throws PostgresFailure
+   */
+  async #search(): Promise<void> {
+    const probes = this.#server.hosts.map((_, host) => (this.#probes[host] ??= this.#probe(host)))
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new PostgresFailure(timedOut, 'connecting')), searchMs)
+    })
+    try {
+      await Promise.race([Promise.any(probes), late])
+    } catch (error) {
+      const last: unknown = error instanceof AggregateError ? error.errors.at(-1) : error
+      // The reason that needs an operator comes first.
+      throw this.fence?.isRefused === true ? new PostgresFailure(primaryBehind, 'connecting') : last
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Uses a host if it accepts writes. @throws PostgresFailure if it does not */
+  async #probe(host: number): Promise<void> {
+    const client = new Connection(this.#connectionTo(host))
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await this.#check(client)
+      if (this.#isLost) this.#replace(this.#pool, host)
+    } catch (error) {
+      if (isRefusedStartup(error)) this.#setsParameters = false
+      throw failureOf(error, 'connecting')
+    } finally {
+      this.#probes[host] = undefined
+      void client.end().catch(() => undefined)
+    }
+  }
+
+  /** @throws PostgresFailure if the server accepts no writes or lacks acknowledged changes */
+  async #check(client: pg.ClientBase): Promise<void> {
+    await checkTakesWrites(client)
+    await this.fence?.check(client)
   }
 
   #replace(pool: pg.Pool, host: number): void {
     if (pool !== this.#pool || this.#closed) return
+    this.#isLost = false
     this.#host = host
     this.#pool = this.#createPool()
     void pool.end()
   }
 
   #createPool(): pg.Pool {
-    const { database, user, password, applicationName } = this.#server
-    const { host, port } = this.#server.hosts[this.#host] as PostgresHost
-    const { poolSize, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = this.#options
     const pool = new pg.Pool({
+      ...this.#connectionTo(this.#host),
       Client: Connection,
+      max: this.poolSize,
+      idleTimeoutMillis: this.#options.idleTimeoutMs,
+      // An unresponsive server leaves connections half closed; the process does not wait for them.
+      allowExitOnIdle: true,
+      verify: (client, done) => void this.#check(client).then(() => done(), done),
+    })
+    // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
+    pool.on('error', () => this.#lossCount++)
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    return pool
+  }
+
+  #connectionTo(index: number): pg.ClientConfig {
+    const { database, user, password, applicationName } = this.#server
+    const { host, port } = this.#server.hosts[index] as PostgresHost
+    const { connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = this.#options
+    return {
       host,
       port,
       database,
@@ -313,12 +393,8 @@ export class PrimaryPool {
       application_name: applicationName,
       ssl: this.#tls ?? false,
       enableChannelBinding: true,
-      max: poolSize,
       connectionTimeoutMillis: connectTimeoutMs,
-      idleTimeoutMillis: idleTimeoutMs,
       keepAlive: true,
-      // An unresponsive server leaves connections half closed; the process does not wait for them.
-      allowExitOnIdle: true,
       query_timeout: connectTimeoutMs,
       ...(this.#setsParameters && {
         statement_timeout: statementTimeoutMs,
@@ -328,12 +404,7 @@ export class PrimaryPool {
         options: sessionParameters,
       }),
       types,
-      verify: (client, done) => void checkTakesWrites(client).then(() => done(), done),
-    })
-    // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
-    pool.on('error', () => this.#lossCount++)
-    pool.on('connect', (client) => client.on('error', () => undefined))
-    return pool
+    }
   }
 }
 

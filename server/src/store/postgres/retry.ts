@@ -56,12 +56,18 @@ export class Retry {
   readonly #deadlineMs: number
   readonly #distribution: Distribution | undefined
   #running = 0
+  #succeeded = 0
   #whenIdle: (() => void) | undefined
 
   constructor(primary: PrimaryPool, deadlineMs: number, distribution?: Distribution) {
     this.#primary = primary
     this.#deadlineMs = deadlineMs
     this.#distribution = distribution
+  }
+
+  /** Number of operations that have succeeded. */
+  get succeeded(): number {
+    return this.#succeeded
   }
 
   /**
@@ -119,7 +125,9 @@ export class Retry {
   async #retry<T>(operation: (attempt: Attempt) => Promise<T>, attempt: Attempt): Promise<T> {
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
       try {
-        return await operation(attempt)
+        const result = await operation(attempt)
+        this.#succeeded++
+        return result
       } catch (error) {
         if (attempt.isOver || !(error instanceof PostgresFailure)) throw faultOf(error)
         const mayRetry = await this.#distribution?.noticeFailure(error.code).catch(() => false)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openStore } from '../../../src/store/open-store.ts'
@@ -103,6 +104,23 @@ describe('PostgreSQL: several hosts', () => {
       )
     })
   }
+
+  it('are found although another one does not respond to connections', async (t) => {
+    const { first, second, both } = await twoHosts(t)
+    const store = await openPostgres(t, both, {
+      connectTimeoutMs: 20_000,
+      statementTimeoutMs: 500,
+      deadlineMs: 15_000,
+    })
+    await created(store)
+    await second.becomeReadOnly()
+    first.swallow()
+    const creating = created(store)
+    while (second.connections < 3) await sleep(10)
+    second.becomeWritable()
+    await creating
+    first.open()
+  })
 
   it('are tried in a cycle, so that the first is found when it accepts writes again', async (t) => {
     const { first, second, both } = await twoHosts(t)

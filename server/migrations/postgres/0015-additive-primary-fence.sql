@@ -1,0 +1,12 @@
+-- Marks by which a process recognizes a primary that lacks acknowledged changes, and losses that an operator has accepted
+-- (decision 0037).
+CREATE TABLE process_mark (
+  process_id uuid   NOT NULL PRIMARY KEY,
+  mark       bigint NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE accepted_timeline (
+  accepted_at bigint NOT NULL PRIMARY KEY
+);
+
+SELECT grant_like_user_group('process_mark', 'accepted_timeline');
