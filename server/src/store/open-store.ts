@@ -50,7 +50,8 @@ export async function examineStore(
  * @throws StoreError
  */
 export async function acceptTimeline(location: StoreLocation, options: StoreOptions): Promise<void> {
-  if (location.kind === 'sqlite') throw new StoreError('only a store on PostgreSQL has a timeline; set DATABASE_URL')
+  if (location.kind === 'sqlite')
+    throw new StoreError('only a store on PostgreSQL has a timeline; set DATABASE_URL')
   await (await postgres()).acceptPostgresTimeline(location.server, options)
 }
 
