@@ -19,6 +19,7 @@ const others = [
   'migrate',
   'doctor',
   'log-level',
+  'accept-timeline',
   'store copy',
   'backup verify',
   'restore',

@@ -12,7 +12,7 @@ import { sendRequest } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { metricsUrlOf, scrape, Scrape } from '../support/metrics.ts'
 import { responseTo, RawConnection, requestText } from '../support/raw-connection.ts'
-import { runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import { failureIn, runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
 import { readPage, readTable } from '../docs/support.ts'
 
@@ -351,8 +351,8 @@ for (const args of [[], ['--workers', '2']]) {
       UGS_METRICS_PORT: String((other.address() as AddressInfo).port),
     })
     assert.deepEqual(
-      [code, stderr],
-      [1, 'ugs: UGS_METRICS_PORT: the address is already in use; use another port\n'],
+      [code, failureIn(stderr)],
+      [1, 'UGS_METRICS_PORT: the address is already in use; use another port'],
     )
     assert.ok(!existsSync(folder))
   })
