@@ -283,6 +283,7 @@ function faultsOfUserGroup(body: SlowValue): string[] {
       Buffer.byteLength(compactText(properties)) <= limits.properties &&
       nul.length === 0
     if (!isRight) paths.push(pointerOf(['properties', ...nul]))
+    if (properties.kind !== 'object') paths.push('/properties')
   }
   return paths
 }
