@@ -199,13 +199,26 @@ export class PatroniCluster {
   }
 
   /** Resolves with the primary once its standby is synchronous. */
-  healthy(): Promise<PatroniMember> {
+  synchronous(): Promise<PatroniMember> {
     return this.#poll('a primary with a synchronous standby', async (member) => {
       const [row] = await member.query(
         "SELECT count(*) AS count FROM pg_stat_replication WHERE sync_state = 'sync' AND NOT pg_is_in_recovery()",
       )
       return Number(row?.count) === 1
     })
+  }
+
+  /** Resolves with the primary once Patroni may promote its standby, which etcd must know to be synchronous. */
+  async healthy(): Promise<PatroniMember> {
+    const primary = await this.synchronous()
+    await poll('a standby that may be promoted', startBoundMs, async () => {
+      const { kvs } = (await this.#callEtcd('range', { key: '/service/ugs/sync' })) as {
+        kvs: [{ value: string }]
+      }
+      const sync = JSON.parse(Buffer.from(kvs[0].value, 'base64').toString()) as Record<string, string | null>
+      return (sync.leader === primary.name && Boolean(sync.sync_standby)) || undefined
+    })
+    return primary
   }
 
   /** Resolves with the member that accepts writes, and the time at which it did. */
@@ -220,12 +233,17 @@ export class PatroniCluster {
 
   /** Makes a member the owner of the leader key, as its Patroni does if it was paused just before it would have renewed the key. */
   async giveLeaderKey({ name }: PatroniMember): Promise<void> {
-    const base64 = (text: string) => Buffer.from(text).toString('base64')
-    const { ok, status } = await fetch(`http://${this.#etcd}/v3/kv/put`, {
+    await this.#callEtcd('put', { key: '/service/ugs/leader', value: name })
+  }
+
+  async #callEtcd(operation: 'put' | 'range', fields: Record<string, string>): Promise<unknown> {
+    const encoded = Object.entries(fields).map(([name, text]) => [name, Buffer.from(text).toString('base64')])
+    const response = await fetch(`http://${this.#etcd}/v3/kv/${operation}`, {
       method: 'POST',
-      body: JSON.stringify({ key: base64('/service/ugs/leader'), value: base64(name) }),
+      body: JSON.stringify(Object.fromEntries(encoded)),
     })
-    if (!ok) throw new Error(`etcd responded ${status}`)
+    if (!response.ok) throw new Error(`etcd responded ${response.status}`)
+    return response.json()
   }
 
   async #poll(title: string, is: (member: PatroniMember) => Promise<boolean>): Promise<PatroniMember> {

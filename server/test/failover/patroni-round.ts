@@ -71,7 +71,7 @@ export async function runPatroniRound(
       throw error
     })
   const outageMs = longestOutage(caller)
-  const primary = await cluster.healthy()
+  const primary = await cluster.synchronous()
   if (isRefused) await acceptLoss(services, caller.ledger)
   const violations = await verify(caller, primary.queryOf(database), prefix)
   assertLive(services)
