@@ -89,17 +89,17 @@ const registeredDataSourceShape: Shape<Wire['DataSourceResponse']['data_source']
   ...registered,
   schema_id: isCount,
 }
+
 export function readUserGroups(json: unknown): Page<ListedUserGroup> {
   const response = readResponse<Wire['UserGroupListResponse']>(json, { ...page, user_groups: isArray })
   const items = response.user_groups.map((listed) => {
-    const userGroup = userGroupOf(listed)
     const health = read<WireHealth>(listed.health, 'health', {
       mapping_entries: isCount,
       unresolved_entries: isCount,
       last_introspected_at: isTimeTextOrNull,
     })
     return {
-      ...userGroup,
+      ...userGroupOf(listed),
       health: {
         mappingEntries: health.mapping_entries,
         unresolvedEntries: health.unresolved_entries,

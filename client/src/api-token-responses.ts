@@ -7,27 +7,27 @@ import type {
   RotatedApiToken,
   Workspace,
 } from './admin-types.ts'
+import { badResponse } from './errors.ts'
 import {
   isArray,
   isBoolean,
-  isOneOf,
-  isUndefinedOr,
   isCount,
   isCountOrNull,
   isEnvironment,
   isObject,
+  isOneOf,
   isText,
   isTextOrNull,
   isTexts,
   isTimeText,
   isTimeTextOrNull,
+  isUndefinedOr,
   read,
   type Shape,
 } from './shape.ts'
-import { badResponse } from './errors.ts'
 import type { components } from './wire.ts'
 
-// Readers for the responses about API tokens and workspaces of `/admin/v1`.
+// Readers for the responses about API tokens, leaked tokens and workspaces of `/admin/v1`.
 
 type Wire = components['schemas']
 
