@@ -25,7 +25,10 @@ export interface CoalescerOptions<Item, Result> {
    * `serialize`: the next of these statements also starts only after the previous one has ended.
    */
   readonly sameKey: 'share' | 'wait' | 'serialize'
-  /** Runs one statement for items of one group and returns results in their order. Calls `sent` before sending it. */
+  /**
+   * Runs one statement for items of one group and returns results in their order. Calls `sent` before sending a change, and does not
+   * send it if `sent` throws.
+   */
   readonly run: (items: readonly Item[], sent: () => void) => Promise<readonly Result[]>
   /** Returns the size of an item, roughly in characters. By default only items are counted. */
   readonly weightOf?: (item: Item) => number
@@ -36,6 +39,9 @@ export interface CoalescerOptions<Item, Result> {
   /** Time that fewer than `minItems` items wait for a statement in flight, in milliseconds. */
   readonly collectingMs: number
 }
+
+/** An operation passed its deadline while the statement waited for a connection. */
+class DeadlinePassed extends Error {}
 
 /** Minimum number of items for another statement while one is in flight. */
 const minItems = 32
@@ -184,12 +190,18 @@ export class Coalescer<Item, Result> {
     )
     try {
       const results = await run(items, () => {
+        if (batch.some(({ attempt }) => attempt.isOver)) throw new DeadlinePassed()
         for (const { sent } of batch) sent()
       })
       end?.(false)
       batch.forEach(({ resolve }, i) => resolve(results[slotOf[i] as number] as Result))
     } catch (error) {
       end?.(true)
+      if (error instanceof DeadlinePassed) {
+        const awaited = batch.filter(isAwaited)
+        if (awaited.length > 0) await this.#runTogether(awaited)
+        return
+      }
       // One item failed the statement for all. Run each alone, so that the others succeed.
       // After an ambiguous commit, each operation must find out first whether its item took effect.
       const mayRunAgain =

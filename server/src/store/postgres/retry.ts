@@ -21,12 +21,17 @@ export class Attempt {
 
   /**
    * Runs a statement that changes data. Its commit is ambiguous from the call of `sent` until the response, and stays
-   * ambiguous if the connection breaks before.
+   * ambiguous if the connection breaks before. `sent` throws after the deadline, which may pass while the statement waits for a
+   * connection.
    */
   async change<T>(statement: (sent: () => void) => Promise<T>): Promise<T> {
     const wasAmbiguous = this.#isAmbiguous
+    const sent = () => {
+      if (this.isOver) throw new PostgresFailure(this.reason, 'connecting')
+      this.#isAmbiguous = true
+    }
     try {
-      const result = await statement(() => (this.#isAmbiguous = true))
+      const result = await statement(sent)
       this.#isAmbiguous = wasAmbiguous
       return result
     } catch (error) {

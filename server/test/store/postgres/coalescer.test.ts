@@ -19,18 +19,22 @@ interface Statement {
   readonly fail: (error: Error) => void
 }
 
+const optionsOfTests: Omit<CoalescerOptions<Item, string>, 'run'> = {
+  kind: 'read',
+  observer: undefined,
+  groupOf: ({ group }) => group,
+  keysOf: ({ keys }) => keys,
+  sameKey: 'share',
+  maxInFlightOfGroup: 2,
+  maxInFlight: 5,
+  collectingMs: 0,
+}
+
 /** Creates a coalescer whose statements the test completes. The result of an item is its keys and statement number. */
 function coalescing(over: Partial<CoalescerOptions<Item, string>> = {}) {
   const statements: Statement[] = []
   const coalescer = new Coalescer<Item, string>({
-    kind: 'read',
-    observer: undefined,
-    groupOf: ({ group }) => group,
-    keysOf: ({ keys }) => keys,
-    sameKey: 'share',
-    maxInFlightOfGroup: 2,
-    maxInFlight: 5,
-    collectingMs: 0,
+    ...optionsOfTests,
     run: (items) =>
       new Promise((resolve, reject) => {
         const number = statements.length
@@ -349,6 +353,34 @@ describe('the coalescer', () => {
     assert.deepEqual(await keys(), [['a'], ['c']])
     statement(1).succeed()
     assert.deepEqual(await Promise.all([first, results[1]]), ['a in 0', 'c in 1'])
+  })
+
+  it('sends no item whose attempt ended while the statement waited for a connection', async () => {
+    const statements: { keys: string[]; connect: () => void }[] = []
+    const coalescer = new Coalescer<Item, string>({
+      ...optionsOfTests,
+      sameKey: 'wait',
+      run: async (items, sent) => {
+        const keys = items.map(({ keys: [key] }) => key as string)
+        await new Promise<void>((resolve) => statements.push({ keys, connect: resolve }))
+        sent()
+        return keys.map((key) => `${key} sent`)
+      },
+    })
+    const late = new Attempt()
+    const sentItems: string[] = []
+    const add = (key: string, attempt: Attempt) =>
+      coalescer.add(item(key), attempt, () => sentItems.push(key))
+    const results = [add('a', new Attempt()), add('b', late)] as const
+    await eventLoopTick()
+    late.isOver = true
+    statements[0]?.connect()
+    await assert.rejects(results[1], { name: 'PostgresFailure', isAmbiguous: false })
+    assert.deepEqual(sentItems, [])
+    assert.deepEqual(statements[1]?.keys, ['a'])
+    statements[1]?.connect()
+    assert.equal(await results[0], 'a sent')
+    assert.deepEqual(sentItems, ['a'])
   })
 
   it('notifies the observer of a failed statement and of the retries', async () => {

@@ -19,6 +19,27 @@ it('sends no statement after the deadline, also if the deadline passes between t
   assert.equal(sent, 1)
 })
 
+it('sends no change whose deadline passed while it waited for a connection', async () => {
+  let connect = () => {}
+  let sentCount = 0
+  const primary: Pick<PrimaryPool, 'query'> = {
+    query: async (_statement, _values, sent) => {
+      await new Promise<void>((resolve) => (connect = resolve))
+      sent?.()
+      sentCount++
+      return []
+    },
+  }
+  const retry = new Retry(primary as PrimaryPool, 5)
+  await assert.rejects(retry.change('DELETE FROM workspace', []), {
+    code: 'unavailable',
+    message: 'The store is unavailable',
+  })
+  connect()
+  await retry.idle()
+  assert.equal(sentCount, 0)
+})
+
 it('reports that a change may have taken effect, also if its retry certainly did not', async () => {
   const failures = ['08006', '55P03']
   const primary: Pick<PrimaryPool, 'query'> = {
