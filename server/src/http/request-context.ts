@@ -4,7 +4,7 @@ import type { FaultCode } from '../domain/fault.ts'
 import type { AuthorizedRequest } from './operations.ts'
 import type { Permit } from './server/permit.ts'
 import type { RequestTrace } from './server/request-observer.ts'
-import { endingWithRequest, hasUnreadBody, isTooLongToDrop } from './server/unread-body.ts'
+import { endingWithRequest, hasUnreadBody, mayBeTooLongToDrop } from './server/unread-body.ts'
 
 /** Collects headers of a response. */
 export interface ResponseHeaders {
@@ -82,7 +82,7 @@ export class RequestContext implements ResponseHeaders {
     const isUnread = hasUnreadBody(raw)
     if (isUnread) {
       this.respondedAt = performance.now()
-      if (isTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
+      if (mayBeTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
     }
     response.writeHead(status, this.#headers)
     if (isUnread) endingWithRequest(raw, Buffer.from(json)).pipe(response)

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { contextOf } from './request-context.ts'
-import { endingWithRequest, hasUnreadBody, isTooLongToDrop } from './server/unread-body.ts'
+import { endingWithRequest, hasUnreadBody, mayBeTooLongToDrop } from './server/unread-body.ts'
 
 /** Sets the headers that every response has (contract, "Errors"). */
 export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
@@ -17,7 +17,7 @@ export function sendJson(reply: FastifyReply, status: number, json: string): Fas
   reply.code(status).header('content-type', 'application/json')
   const { raw } = reply.request
   if (!hasUnreadBody(raw)) return reply.send(bytes)
-  if (isTooLongToDrop(raw)) reply.header('connection', 'close')
+  if (mayBeTooLongToDrop(raw)) reply.header('connection', 'close')
   contextOf(raw).respondedAt = performance.now()
   return reply.header('content-length', bytes.length).send(endingWithRequest(raw, bytes))
 }

@@ -30,9 +30,10 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0)
 }
 
-/** Returns true if the response must announce that the connection closes, because the unread body is too long to drop. */
-export function isTooLongToDrop({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length']) > drainLimit.bytes
+/** Returns true if the response must announce that the connection closes, because the unread body may be too long to drop. */
+export function mayBeTooLongToDrop({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length']
+  return length === undefined || Number(length) > drainLimit.bytes
 }
 
 /**
