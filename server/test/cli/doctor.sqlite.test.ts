@@ -88,6 +88,18 @@ describe('ugs doctor on SQLite', () => {
     assert.deepEqual(await examine({ UGS_DATA_DIR: folder }, 'schema'), [])
   })
 
+  it('reports missing indexes, and its command creates them', async (t) => {
+    const folder = temporaryFolder(t)
+    const file = await createStore(folder)
+    assert.deepEqual(await examine({ UGS_DATA_DIR: folder }, 'indexes'), [])
+    change(file, 'DROP INDEX audit_event_by_user_group')
+    const { problem, remedy } = await examineOne({ UGS_DATA_DIR: folder }, 'indexes')
+    assert.equal(problem, 'The index audit_event_by_user_group is missing.')
+    const [, statement] = /`sqlite3 \S+ "(.+)"`/.exec(remedy) ?? []
+    change(file, statement as string)
+    assert.deepEqual(await examine({ UGS_DATA_DIR: folder }, 'indexes'), [])
+  })
+
   it('reports ids near their limit', async (t) => {
     const folder = temporaryFolder(t)
     const file = await createStore(folder)

@@ -16,7 +16,7 @@ import {
 } from '../doctor.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
-import { isOurs, readApplied } from './migrate.ts'
+import { isOurs, migrate, readApplied } from './migrate.ts'
 import { remediationFor } from './sqlite-fault.ts'
 import { SecretKeys } from './secret-keys.ts'
 import { refuseLostLog } from './store-files.ts'
@@ -65,6 +65,7 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
       check('file', [], open),
       check('permissions', ['file'], () => findPermissionProblems(dirname(path), files)),
       check('schema', ['file'], () => findSchemaProblems('sqlite', readApplied(database()))),
+      check('indexes', ['schema'], () => findMissingIndexes(path, database())),
       check('ids', ['schema'], () => findIdProblems(database())),
       check('clock', ['schema'], () => findFutureTimes(database())),
       check('log', ['file'], () => findLogProblems(path)),
@@ -147,6 +148,34 @@ function isWritable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Compares with the indexes of a new store. */
+function findMissingIndexes(path: string, database: Database): Finding[] {
+  const expected = new BetterSqlite3(':memory:')
+  try {
+    migrate(expected, 'auto')
+    const present = new Set(indexesOf(database).map(({ name }) => name))
+    return indexesOf(expected)
+      .filter(({ name }) => !present.has(name))
+      .map(({ name, sql }) =>
+        error(
+          `The index ${name} is missing.`,
+          `Stop the service and run \`sqlite3 ${path} "${sql.replaceAll(/\s+/g, ' ')}"\`.`,
+        ),
+      )
+  } finally {
+    expected.close()
+  }
+}
+
+/** Returns the indexes that have a statement of their own. The others cannot be removed. */
+function indexesOf(database: Database): { name: string; sql: string }[] {
+  return database
+    .prepare<[], { name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
+    )
+    .all()
 }
 
 function findIdProblems(database: Database): Finding[] {
