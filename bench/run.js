@@ -14,6 +14,7 @@ import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
 import { leasedCache } from './cases/leased-cache.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
+import { mixed, postgresMixed } from './cases/mixed.js'
 import { operations, postgresOperations } from './cases/operations.js'
 import { overload, postgresOverload } from './cases/overload.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
@@ -38,6 +39,8 @@ import { isTrial } from './lib/rounds.js'
 const cases = {
   operations,
   'postgres-operations': postgresOperations,
+  mixed,
+  'postgres-mixed': postgresMixed,
   alternatives: sqliteAlternatives,
   'postgres-alternatives': postgresAlternatives,
   start,

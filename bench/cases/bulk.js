@@ -94,7 +94,7 @@ async function bulkOf(store, url) {
  * @param {number} first
  * @param {number} count
  */
-function* rowsOf(first, count) {
+export function* rowsOf(first, count) {
   const lines = 500
   for (let start = first; start < first + count; start += lines) {
     let text = ''
@@ -121,7 +121,7 @@ function* rowsOf(first, count) {
  * @param {Iterable<string>} rows
  * @returns {Promise<Summary>}
  */
-async function importRows({ origin }, headers, rows) {
+export async function importRows({ origin }, headers, rows) {
   const importRequest = request(`${origin}/admin/v1/user-groups/import`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/x-ndjson' },
