@@ -8,6 +8,7 @@ import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
 import { citus } from './cases/citus.js'
+import { postgresColdStart } from './cases/cold-start.js'
 import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
@@ -39,6 +40,7 @@ import { isTrial } from './lib/rounds.js'
 const cases = {
   operations,
   'postgres-operations': postgresOperations,
+  'postgres-cold-start': postgresColdStart,
   mixed,
   'postgres-mixed': postgresMixed,
   alternatives: sqliteAlternatives,
@@ -78,7 +80,14 @@ const cases = {
   citus,
 }
 
-const goalCases = ['operations', 'postgres-operations', 'alternatives', 'postgres-alternatives', 'start']
+const goalCases = [
+  'operations',
+  'postgres-operations',
+  'postgres-cold-start',
+  'memory',
+  'mixed',
+  'postgres-mixed',
+]
 /** Run only by name: seeding of the first takes longer than all other cases together, the second needs a cluster. */
 const onlyByName = ['rows-large', 'citus']
 
