@@ -1,7 +1,7 @@
 import { quantile } from './statistics.js'
 
 /**
- * What a run measured, in milliseconds.
+ * Result of a run, in milliseconds.
  * @typedef {object} OpenLoopResult
  * @property {number[]} latencies from the scheduled time of each request to its response
  * @property {number[]} delays from the scheduled time of each request to the time at which this process noticed it
