@@ -15,6 +15,7 @@ export class HttpConnection {
   /** Bytes of the response received so far. */
   #length = 0
   #isPending = false
+  /** @type {Buffer} */
   #expected
   #onResponse
 
