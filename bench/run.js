@@ -8,12 +8,14 @@ import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
 import { checkpoints } from './cases/checkpoints.js'
 import { citus } from './cases/citus.js'
+import { postgresColdStart } from './cases/cold-start.js'
 import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
 import { leasedCache } from './cases/leased-cache.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
+import { mixed, postgresMixed } from './cases/mixed.js'
 import { operations, postgresOperations } from './cases/operations.js'
 import { overload, postgresOverload } from './cases/overload.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
@@ -38,6 +40,9 @@ import { isTrial } from './lib/rounds.js'
 const cases = {
   operations,
   'postgres-operations': postgresOperations,
+  'postgres-cold-start': postgresColdStart,
+  mixed,
+  'postgres-mixed': postgresMixed,
   alternatives: sqliteAlternatives,
   'postgres-alternatives': postgresAlternatives,
   start,
@@ -75,7 +80,14 @@ const cases = {
   citus,
 }
 
-const goalCases = ['operations', 'postgres-operations', 'alternatives', 'postgres-alternatives', 'start']
+const goalCases = [
+  'operations',
+  'postgres-operations',
+  'postgres-cold-start',
+  'memory',
+  'mixed',
+  'postgres-mixed',
+]
 /** Run only by name: seeding of the first takes longer than all other cases together, the second needs a cluster. */
 const onlyByName = ['rows-large', 'citus']
 

@@ -30,7 +30,7 @@ export async function postgresBulk() {
 
 /**
  * Imports `BENCH_USER_GROUPS` user groups, imports them again, exports them and requests the pages of the console. Goals: an
- * import of 20,000 rows/s into SQLite and 10,000 into PostgreSQL, constant memory, and pages within 200 ms.
+ * import of 1,000,000 rows within 60 s into SQLite and 90 s into PostgreSQL, constant memory, and pages within 200 ms.
  * @param {string} store
  * @param {string} [url]
  * @returns {Promise<import('../run.js').Report>}
@@ -94,7 +94,7 @@ async function bulkOf(store, url) {
  * @param {number} first
  * @param {number} count
  */
-function* rowsOf(first, count) {
+export function* rowsOf(first, count) {
   const lines = 500
   for (let start = first; start < first + count; start += lines) {
     let text = ''
@@ -121,7 +121,7 @@ function* rowsOf(first, count) {
  * @param {Iterable<string>} rows
  * @returns {Promise<Summary>}
  */
-async function importRows({ origin }, headers, rows) {
+export async function importRows({ origin }, headers, rows) {
   const importRequest = request(`${origin}/admin/v1/user-groups/import`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/x-ndjson' },

@@ -19,8 +19,12 @@ const most = Number(process.env.BENCH_USER_GROUPS ?? 10_000_000)
 /** @type {import('../run.js').Case} */
 export const rows = () => byRows([fewest, 100_000, 1_000_000])
 
-/** Needs about 8 GB of disk. Set `BENCH_USER_GROUPS` to use fewer user groups. @type {import('../run.js').Case} */
-export const rowsLarge = () => byRows([fewest, most])
+/**
+ * Reads without a response cache, because it would hold all responses of the smaller store. Needs about 8 GB of disk. Set
+ * `BENCH_USER_GROUPS` to use fewer user groups.
+ * @type {import('../run.js').Case}
+ */
+export const rowsLarge = () => byRows([fewest, most], { environment: { UGS_RESPONSE_CACHE_MB: '0' } })
 
 /** @type {import('../run.js').Case} */
 export const postgresRows = () => byRows([fewest, 100_000, 1_000_000], { onPostgres: true })
@@ -28,10 +32,10 @@ export const postgresRows = () => byRows([fewest, 100_000, 1_000_000], { onPostg
 /**
  * Runs the same load on stores of different sizes, each with a separate service. The load reads random user groups.
  * @param {readonly number[]} counts
- * @param {{ onPostgres?: boolean }} [options]
+ * @param {{ onPostgres?: boolean, environment?: Record<string, string> }} [options]
  * @returns {Promise<import('../run.js').Report>}
  */
-async function byRows(counts, { onPostgres = false } = {}) {
+async function byRows(counts, { onPostgres = false, environment = {} } = {}) {
   /** @type {{ stop: () => Promise<void> }[]} */
   const running = []
   try {
@@ -39,7 +43,7 @@ async function byRows(counts, { onPostgres = false } = {}) {
     for (const count of counts) {
       const database = onPostgres ? await startDatabase() : undefined
       if (database) running.unshift(database)
-      const service = await startService(database?.url)
+      const service = await startService(database?.url, [], [], environment)
       running.unshift(service)
       const ids = idsOf(count)
       await seedUserGroups(database?.client ?? service.file, ids)
@@ -49,7 +53,7 @@ async function byRows(counts, { onPostgres = false } = {}) {
       contestants.push({ name: named(count), round: unchanged(service, { ids }) })
     }
     return {
-      title: `Unchanged GET (body of ${bodySizes[typical]}) by the number of user groups, ${connections} connections, ${onPostgres ? 'PostgreSQL' : 'SQLite'}`,
+      title: `Unchanged GET (body of ${bodySizes[typical]}) by the number of user groups, ${connections} connections, ${[onPostgres ? 'PostgreSQL' : 'SQLite', ...Object.entries(environment).map((setting) => setting.join('='))].join(', ')}`,
       ...(await compare(contestants, { baselines: [named(fewest)] })),
     }
   } finally {

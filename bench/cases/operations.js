@@ -4,7 +4,7 @@ import { compare, httpFigures } from '../lib/compare.js'
 import { changedIds, freshIds, manyKnownIds, rotatedIds, rotations } from '../lib/ids.js'
 import { loadRound } from '../lib/load.js'
 import { pgbenchFigures, pgbenchRound } from '../lib/pgbench.js'
-import { findPgbench, startDatabase } from '../lib/postgres.js'
+import { findProgram, startDatabase } from '../lib/postgres.js'
 import { seconds } from '../lib/rounds.js'
 import { seedUserGroups } from '../lib/seed.js'
 import { startBaseline, startService } from '../lib/service.js'
@@ -46,7 +46,7 @@ export async function operations() {
  */
 export async function postgresOperations() {
   // Fails early if pgbench is not installed.
-  findPgbench()
+  findProgram('pgbench')
   const database = await startDatabase()
   const { client, version } = database
   try {

@@ -15,17 +15,18 @@ export class HttpConnection {
   /** Bytes of the response received so far. */
   #length = 0
   #isPending = false
+  /** @type {Buffer} */
   #expected
   #onResponse
 
   /**
    * @param {URL} origin
    * @param {object} options
-   * @param {string} options.expected text that each response must contain, in addition to status 200
+   * @param {string} [options.expected] text that each response must contain, in addition to status 200
    * @param {(isGood: boolean, isShed: boolean) => void} options.onResponse called once per request. Shed is a 503 with
    * `Retry-After`. The connection closes after a response that is neither good nor shed.
    */
-  constructor(origin, { expected, onResponse }) {
+  constructor(origin, { expected = '', onResponse }) {
     this.#expected = Buffer.from(expected)
     this.#onResponse = onResponse
     const arrived = Buffer.allocUnsafeSlow(bufferBytes)
@@ -45,8 +46,12 @@ export class HttpConnection {
     this.#socket.on('close', () => this.fail())
   }
 
-  /** @param {Uint8Array} request must not change until the response arrives */
-  send(request) {
+  /**
+   * @param {Uint8Array} request must not change until the response arrives
+   * @param {Buffer} [expected] text that this and later responses must contain
+   */
+  send(request, expected = this.#expected) {
+    this.#expected = expected
     this.#isPending = true
     this.#length = 0
     if (this.#socket.destroyed) process.nextTick(() => this.fail())

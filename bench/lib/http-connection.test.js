@@ -26,6 +26,10 @@ for (const [problem, response] of Object.entries({
   })
 }
 
+test('a request may expect another text', async (t) => {
+  assert.deepEqual(await verdicts(t, [good], 1, { expected: '"new_user_group":true' }), [false])
+})
+
 test('a connection that closes between two requests fails', async (t) => {
   assert.deepEqual(await verdicts(t, [good], 2, { ends: true }), [true, false])
 })
@@ -35,9 +39,9 @@ test('a connection that closes between two requests fails', async (t) => {
  * @param {import('node:test').TestContext} t
  * @param {readonly string[]} pieces of the response
  * @param {number} requests
- * @param {{ ends?: boolean }} [options] `ends` closes the connection after the response
+ * @param {{ ends?: boolean, expected?: string }} [options] `ends` closes the connection after the response
  */
-async function verdicts(t, pieces, requests, { ends = false } = {}) {
+async function verdicts(t, pieces, requests, { ends = false, expected } = {}) {
   const respond = async (/** @type {import('node:net').Socket} */ socket) => {
     for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve))
     if (ends) socket.end()
@@ -65,7 +69,7 @@ async function verdicts(t, pieces, requests, { ends = false } = {}) {
         }
       },
     })
-    connection.send(Buffer.from('GET'))
+    connection.send(Buffer.from('GET'), expected === undefined ? undefined : Buffer.from(expected))
   })
   return seen
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { cpuTimeOfEnded } from './cpu.js'
-import { findPgbench } from './postgres.js'
+import { findProgram } from './postgres.js'
 
 /**
  * @typedef {object} PgbenchRun
@@ -36,7 +36,7 @@ export async function pgbenchRound(database, { script, variables = {}, clients, 
   const cpuBefore = cpuTimeOfEnded(process.pid)
   const serverBefore = database.cpuTime()
   const child = spawn(
-    findPgbench(),
+    findProgram('pgbench'),
     [
       ...[
         '--no-vacuum',

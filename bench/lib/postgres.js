@@ -76,13 +76,16 @@ function programFolder() {
   }
 }
 
-/** @returns {string} the path of pgbench */
-export function findPgbench() {
+/**
+ * @param {'pgbench' | 'pg_dump'} name
+ * @returns {string} path
+ */
+export function findProgram(name) {
   const folders = [programFolder() ?? [], (process.env.PATH ?? '').split(delimiter)].flat()
-  const found = folders.map((folder) => join(folder, 'pgbench')).find(isProgram)
+  const found = folders.map((folder) => join(folder, name)).find(isProgram)
   if (found === undefined) {
     throw new Error(
-      `pgbench is neither on PATH nor in ${debianFolder}/*/bin. Install PostgreSQL (Debian and Ubuntu: apt-get install postgresql).`,
+      `${name} is neither on PATH nor in ${debianFolder}/*/bin. Install PostgreSQL (Debian and Ubuntu: apt-get install postgresql).`,
     )
   }
   return found

@@ -26,8 +26,8 @@ export interface ImportResult {
 /** Number of rows, in total and by outcome. */
 export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], number>>
 
-/** Maximum size of a batch: large enough to share the cost of a statement or an fsync. */
-const maxRows = 512
+/** Maximum size of a batch: large enough to share the cost of a statement, and small enough that other requests wait briefly. */
+const maxRows = 32
 const maxBytes = 1024 * 1024
 /** Batches in flight while the next one is read. */
 const maxBatches = 2

@@ -30,8 +30,8 @@ const maxSeen = seenBits / 4
 
 /**
  * Ready responses by operation, tenant scope and request body. Before each use the store confirms that the user group has not
- * changed (decision 0026). A response is cached when its request arrives for the second time, so that requests that are never
- * repeated cost nothing.
+ * changed (decision 0026). Once the cache is half full, a response is cached when its request arrives for the second time, so that
+ * requests that are never repeated evict nothing.
  */
 export class ResponseCache {
   readonly #store: Pick<Store, 'userGroups'>
@@ -65,7 +65,7 @@ export class ResponseCache {
     }
     const response = await respond()
     const { state, mayCache } = response
-    if (mayCache && state !== null && this.#isRepeated(key)) {
+    if (mayCache && state !== null && (hasRoom(this.#responses) || this.#isRepeated(key))) {
       const { bucket, teamId } = state.location
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
@@ -92,6 +92,10 @@ export class ResponseCache {
     this.#seenCount++
     return false
   }
+}
+
+function hasRoom({ calculatedSize, maxSize }: LRUCache<string, Entry>): boolean {
+  return calculatedSize < maxSize / 2
 }
 
 /** Returns the memory of a text in bytes: V8 stores two per character unless all characters fit one. */

@@ -75,16 +75,18 @@ export const selectView: Statement<StampedViewRow> = prepared(
   `SELECT wanted.position, ${viewColumns}, ${stamp} AS stamp ${wantedById}`,
 )
 
-/** Finds the user groups that are unchanged. */
-export const selectUnchanged: Statement<Positioned> = prepared(
-  'user_group_select_unchanged',
+/**
+ * Finds the user groups that have changed or do not exist: usually none, and rows cost more than their absence. LIMIT keeps the subquery
+ * from becoming a join, like above.
+ */
+export const selectChanged: Statement<Positioned> = prepared(
+  'user_group_select_changed',
   `SELECT wanted.position
          FROM unnest($4::smallint[], $5::bigint[], $6::text[]) WITH ORDINALITY AS wanted (bucket, team_id, stamp, position)
-         CROSS JOIN LATERAL (
-           SELECT * FROM user_group
+         WHERE (
+           SELECT environment = $2 AND ${stamp} = wanted.stamp FROM user_group
            WHERE workspace_id = $1 AND team_id = wanted.team_id AND ${isInBucket('wanted')} LIMIT 1
-         ) AS user_group
-         WHERE environment = $2 AND ${stamp} = wanted.stamp`,
+         ) IS NOT TRUE`,
 )
 
 /**

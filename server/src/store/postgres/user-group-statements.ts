@@ -94,7 +94,7 @@ export class UserGroupStatements {
       keysOf: ({ teamId, stamp }) => [`${teamId}/${stamp}`],
       run: async (scope, items) => {
         const values = [...scope, ...locationArrays(items), items.map(({ stamp }) => stamp)]
-        return byPosition(items, await query(sql.selectUnchanged, values)).map((row) => row !== null)
+        return byPosition(items, await query(sql.selectChanged, values)).map((row) => row === null)
       },
     })
     const byHash = <Row extends Positioned>(kind: string, statement: Statement<Row>) =>

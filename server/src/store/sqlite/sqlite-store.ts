@@ -246,8 +246,8 @@ export function storeErrorOf(path: string, error: unknown): StoreError {
   return new StoreError(`${path}: ${remediationFor(error.code)} (${error.code})`)
 }
 
-/** Maximum number of commands of a bulk call per transaction. Other requests wait for that transaction. */
-const batchSize = 128
+/** Maximum number of commands of a bulk call per transaction: 1 to 2 ms of work. Other requests wait for that transaction. */
+const batchSize = 16
 
 async function inBatches<Command, Outcome>(
   commit: GroupCommit,

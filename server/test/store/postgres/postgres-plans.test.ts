@@ -55,7 +55,7 @@ const eventOf = (action: string) => [eventIds[0], action, 'api_token:1', null, n
 const values: Record<keyof typeof statements, unknown[]> = {
   select: [...scopeValues, buckets, providedIds],
   selectView: [...scopeValues, buckets, providedIds],
-  selectUnchanged: [...scopeValues, buckets, teamIds, each('1/1')],
+  selectChanged: [...scopeValues, buckets, teamIds, each('1/1')],
   selectByToken: [...scopeValues, buckets, teamIds, bytes('token')],
   selectIdempotencyKey: [...scopeValues, buckets, teamIds, hashes],
   resolveEntry: [...tenantScope, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
