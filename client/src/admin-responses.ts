@@ -83,6 +83,11 @@ const auditedUserGroupShape: Shape<NonNullable<WireEvent['user_group']>> = {
   team_id: isCount,
   provided_id: isText,
 }
+const healthShape: Shape<WireHealth> = {
+  mapping_entries: isCount,
+  unresolved_entries: isCount,
+  last_introspected_at: isTimeTextOrNull,
+}
 const dataSourceShape: Shape<NonNullable<WireFinding['registered']>> = { id: isCount, ...named }
 const schemaShape: Shape<Wire['SchemaResponse']['schema']> = registered
 const registeredDataSourceShape: Shape<Wire['DataSourceResponse']['data_source']> = {
@@ -92,21 +97,10 @@ const registeredDataSourceShape: Shape<Wire['DataSourceResponse']['data_source']
 
 export function readUserGroups(json: unknown): Page<ListedUserGroup> {
   const response = readResponse<Wire['UserGroupListResponse']>(json, { ...page, user_groups: isArray })
-  const items = response.user_groups.map((listed) => {
-    const health = read<WireHealth>(listed.health, 'health', {
-      mapping_entries: isCount,
-      unresolved_entries: isCount,
-      last_introspected_at: isTimeTextOrNull,
-    })
-    return {
-      ...userGroupOf(listed),
-      health: {
-        mappingEntries: health.mapping_entries,
-        unresolvedEntries: health.unresolved_entries,
-        lastIntrospectedAt: timeOf(health.last_introspected_at),
-      },
-    }
-  })
+  const items = response.user_groups.map((listed) => ({
+    ...userGroupOf(listed),
+    health: healthOf(listed.health),
+  }))
   return { items, nextCursor: response.next_cursor }
 }
 
@@ -279,6 +273,15 @@ export function readAuditEvents(json: unknown): Page<AuditEvent> {
 
 export function readResponse<Body extends object>(json: unknown, shape: Shape<Body>): Body {
   return read(json, 'the response', shape)
+}
+
+function healthOf(value: unknown): ListedUserGroup['health'] {
+  const health = read(value, 'health', healthShape)
+  return {
+    mappingEntries: health.mapping_entries,
+    unresolvedEntries: health.unresolved_entries,
+    lastIntrospectedAt: timeOf(health.last_introspected_at),
+  }
 }
 
 export function userGroupOf(value: unknown): AdminUserGroup {

@@ -62,11 +62,11 @@ export interface AuditSearch extends PageLimit {
   readonly requestId?: string | undefined
 }
 
-/** Fields to change. Omitted and undefined fields keep their values. */
 export interface NewUserGroupFields extends UserGroupFields {
   readonly name: string
 }
 
+/** Fields to change. Omitted and undefined fields keep their values. */
 export interface UserGroupChange {
   /** 1 to 255 characters. */
   readonly name?: string | undefined

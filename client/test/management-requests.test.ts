@@ -225,6 +225,11 @@ describe('management request', () => {
     assert.equal((await transportFailure(over(origin).viewUserGroup(7))).code, 'bad_answer')
   })
 
+  it('refuses a user group that is not an object', async (t) => {
+    const { origin } = await serve(t, json({ success: 1, user_groups: [null], next_cursor: null }))
+    assert.equal((await transportFailure(over(origin).searchUserGroups().page())).code, 'bad_answer')
+  })
+
   it('respects deadline and signal', async (t) => {
     const { origin } = await serve(t, never)
     const startedAt = performance.now()

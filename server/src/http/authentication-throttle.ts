@@ -26,6 +26,8 @@ export interface ThrottledAuthentication {
 const minuteMs = 60_000
 /** Maximum number of client addresses whose failures are known. */
 const maxAddresses = 20_000
+/** Maximum number of client addresses with a log line of their own per minute. The others share one. */
+const maxLogged = 1000
 /** A failed sign-in costs as much as this number of other failures: people make it, not programs. */
 const signInCost = 10
 
@@ -63,7 +65,7 @@ export class AuthenticationThrottle {
       bucket.usedUntil = usedUntil
       return null
     }
-    this.#log.write(address, (suppressed) => {
+    this.#log.write(this.#log.activeKeys < maxLogged ? address : 'others', (suppressed) => {
       const fields = { address, ...(suppressed > 0 && { suppressed }) }
       logger.warn(fields, 'too many failed authentications from an address: more of them get 429')
     })

@@ -119,7 +119,7 @@ describe('a throttle', () => {
   const throttleOf = (perMinute: number) =>
     new AuthenticationThrottle({
       perMinute,
-      ...{ trustedProxies: new BlockList(), clock, logger: { warn: () => undefined } },
+      ...{ trustedProxies: new BlockList(), clock, logger },
     })
 
   it('takes an IPv6 /64 for one client', () => {
@@ -129,6 +129,15 @@ describe('a throttle', () => {
     assert.notEqual(throttle.countFailure(requestFrom('2001:db8::9'), false), null)
     assert.equal(throttle.countFailure(requestFrom('2001:db8:0:1::9'), false), null)
     assert.equal(throttle.throttledAddresses, 1)
+  })
+
+  it('logs at most 1,000 of many addresses, and then one more', () => {
+    const throttle = throttleOf(1)
+    const before = lines.length
+    for (let i = 0; i < 5000; i++)
+      throttle.countFailure(requestFrom(`2001:db8:0:${(i >> 1).toString(16)}::1`), false)
+    assert.equal(lines.length - before, 1001)
+    assert.equal(throttle.throttledAddresses, 1001)
   })
 
   it('of 1 allows one sign-in too', () => {

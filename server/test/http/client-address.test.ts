@@ -27,7 +27,16 @@ describe('the address of a client', () => {
       'is that of the proxy if it reports no address': ['10.1.2.3', '203.0.113.9, unknown', '10.1.2.3'],
       'has no port': ['10.1.2.3', '203.0.113.9:4711', '203.0.113.9'],
       'of IPv6 has no port': ['10.1.2.3', '[2001:db8::1]:4711', '2001:db8::1'],
+      'of IPv6 is in its canonical form': ['10.1.2.3', '2001:0DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+      'has no zone': ['10.1.2.3', 'fe80::1%a:b:c:d:e:f:g:h:i', 'fe80::1'],
+      'may have a zone that is longer than an address': [
+        '10.1.2.3',
+        `0000:0000:0000:0000:0000:0001:255.255.255.255%${'a'.repeat(50)}`,
+        '::1:ffff:ffff',
+      ],
       'may be IPv4 in IPv6': ['::ffff:10.1.2.3', '::ffff:203.0.113.9', '203.0.113.9'],
+      'may be IPv4 in brackets': ['10.1.2.3', '[::FFFF:203.0.113.9]:80', '203.0.113.9'],
+      'may be IPv4 in hexadecimal': ['10.1.2.3', '0:0:0:0:0:ffff:cb00:7109', '203.0.113.9'],
       'may come from an IPv6 proxy': ['2001:db8:ff::1', '2001:db8:1::9', '2001:db8:1::9'],
       'is unknown once the client has left': [undefined, '203.0.113.9', 'unknown'],
     }
@@ -41,11 +50,12 @@ describe('the network of a client', () => {
     '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
     '2001:db8:1:2:ffff::1': '2001:db8:1:2::/64',
     '2001:DB8:0001::1': '2001:db8:1:0::/64',
+    '2001::db8:1:2:3:4': '2001:0:0:db8::/64',
     '::1': '0:0:0:0::/64',
     '2001:db8::': '2001:db8:0:0::/64',
     'fe80::1%eth0': 'fe80:0:0:0::/64',
     unknown: 'unknown',
   }
   for (const [address, expected] of Object.entries(cases))
-    it(`of ${address} is ${expected}`, () => assert.equal(networkOf(address), expected))
+    it(`of ${address} is ${expected}`, () => assert.equal(networkOf(addressOf(address)), expected))
 })

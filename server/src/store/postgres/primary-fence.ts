@@ -36,8 +36,12 @@ export class PrimaryFence {
     return this.#isRefused
   }
 
-  /** Checks the server of a new connection. @throws PostgresFailure if it lacks acknowledged changes */
-  async check(client: pg.ClientBase): Promise<void> {
+  /**
+   * Checks the server of a new connection.
+   * @param isUsed returns whether operations use or need this server. A slow probe may end after another one was found
+   * @throws PostgresFailure if it lacks acknowledged changes
+   */
+  async check(client: pg.ClientBase, isUsed: () => boolean): Promise<void> {
     const expected = this.#mark
     if (expected === undefined) return
     const { mark, accepted } = await this.#read(client)
@@ -48,7 +52,7 @@ export class PrimaryFence {
       this.#mark = undefined
       this.#setRefused(false)
     } else {
-      this.#setRefused(true)
+      if (isUsed()) this.#setRefused(true)
       throw new PostgresFailure(primaryBehind, 'connecting')
     }
   }
@@ -88,12 +92,17 @@ export class PrimaryFence {
     const accepted = '(SELECT coalesce(max(accepted_at), 0) FROM accepted_timeline) AS accepted'
     const [row] = await (expected === undefined
       ? primary.query<{ accepted: number }>(
-          `INSERT INTO process_mark (process_id, mark) VALUES ($1, $2)
-           ON CONFLICT (process_id) DO UPDATE SET mark = excluded.mark RETURNING ${accepted}`,
+          // A process that was killed has left its row.
+          `WITH abandoned AS (
+             DELETE FROM process_mark WHERE marked_at < now() - interval '1 year' AND process_id <> $1
+           )
+           INSERT INTO process_mark (process_id, mark) VALUES ($1, $2)
+           ON CONFLICT (process_id) DO UPDATE SET mark = excluded.mark, marked_at = now() RETURNING ${accepted}`,
           [this.#processId, mark],
         )
       : primary.query<{ accepted: number }>(
-          `UPDATE process_mark SET mark = $2 WHERE process_id = $1 AND mark >= $3 RETURNING ${accepted}`,
+          `UPDATE process_mark SET mark = $2, marked_at = now()
+           WHERE process_id = $1 AND mark >= $3 RETURNING ${accepted}`,
           [this.#processId, mark, expected],
         ))
     // The connections may lead to another server than before, as through PgBouncer.

@@ -339,7 +339,7 @@ export class PrimaryPool {
     client.on('error', () => undefined)
     try {
       await client.connect()
-      await this.#check(client)
+      await this.#check(client, () => this.#isLost)
       if (this.#isLost) this.#replace(this.#pool, host)
     } catch (error) {
       if (isRefusedStartup(error)) this.#setsParameters = false
@@ -351,9 +351,9 @@ export class PrimaryPool {
   }
 
   /** @throws PostgresFailure if the server accepts no writes or lacks acknowledged changes */
-  async #check(client: pg.ClientBase): Promise<void> {
+  async #check(client: pg.ClientBase, isUsed: () => boolean): Promise<void> {
     await checkTakesWrites(client)
-    await this.fence?.check(client)
+    await this.fence?.check(client, isUsed)
   }
 
   #replace(pool: pg.Pool, host: number): void {
@@ -372,7 +372,7 @@ export class PrimaryPool {
       idleTimeoutMillis: this.#options.idleTimeoutMs,
       // An unresponsive server leaves connections half closed; the process does not wait for them.
       allowExitOnIdle: true,
-      verify: (client, done) => void this.#check(client).then(() => done(), done),
+      verify: (client, done) => void this.#check(client, () => pool === this.#pool).then(() => done(), done),
     })
     // The pool drops a connection that breaks while idle. At any other time, the query on it fails.
     pool.on('error', () => this.#lossCount++)

@@ -110,9 +110,45 @@ describe('a primary that lacks acknowledged changes', () => {
     first.open()
     second.open()
     await markAbove(t, url, 0, () => created(store))
+    const [refusal, lateProbe] = [first.next(/FROM process_mark/), first.next(/FROM process_mark/)]
     first.redirect(copy)
-    await created(store)
+    const creation = created(store)
+    ;(await refusal).pass()
+    await creation
     assert.deepEqual(states, [true, false])
     assert.ok(second.connections > 0)
+
+    // Its result comes after the other host was found.
+    ;(await lateProbe).pass()
+    const session = await openSession(t, url)
+    await poll('the end of the probe', 20_000, async () => {
+      const select = 'SELECT 1 FROM pg_stat_activity WHERE datname = $1'
+      const { rows } = await session.query(select, [new URL(copy).pathname.slice(1)])
+      return rows.length === 0 ? true : undefined
+    })
+    assert.deepEqual(states, [true, false])
   })
+})
+
+it('marks of processes that were killed are deleted after a year', async (t) => {
+  const url = await migratedDatabase(t)
+  const session = await openSession(t, url)
+  await session.query(
+    `INSERT INTO process_mark (process_id, mark, marked_at) VALUES
+       (gen_random_uuid(), -1, now() - interval '2 years'), (gen_random_uuid(), -2, now() - interval '1 month')`,
+  )
+  const store = await openPostgres(t, url, { onPrimaryRefused: () => undefined })
+  const ownMark = () =>
+    poll('a mark', 20_000, async () => {
+      await created(store)
+      const recent = "mark > 0 AND marked_at > now() - interval '1 day'"
+      const { rows } = await session.query(`SELECT 1 FROM process_mark WHERE ${recent}`)
+      return rows[0]
+    })
+  await ownMark()
+  const { rows } = await session.query('SELECT 1 FROM process_mark WHERE mark = -1')
+  assert.equal(rows.length, 0)
+  await session.query("UPDATE process_mark SET marked_at = now() - interval '2 years' WHERE mark > 0")
+  await ownMark()
+  assert.equal((await session.query('SELECT 1 FROM process_mark')).rows.length, 2)
 })
