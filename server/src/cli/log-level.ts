@@ -1,10 +1,11 @@
 import { dirname } from 'node:path'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import {
+  logSettingsLines,
   readLogSettings,
   readLogSettingsFile,
   writeLogSettingsFile,
-  type LogSettingsTexts,
+  type LogSettings,
 } from '../config/log-settings.ts'
 import { logLevels, readConfig, settings } from '../config/settings.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
@@ -24,29 +25,32 @@ export function addLogLevelCommand(program: Command): void {
       ]),
     )
     .option('--access-log <share>', 'off, full, or a share of the requests such as 0.01', parseShare)
-    .action((level: string | undefined, { accessLog }: { accessLog?: string }) => {
+    .action((level: LogSettings['LOG_LEVEL'] | typeof byDefault | undefined, { accessLog }: Options) => {
       const config = readConfig(process.env)
       const file = config.logSettingsFile
+      const changes: Partial<LogSettings> = {
+        ...(level !== undefined && level !== byDefault && { LOG_LEVEL: level }),
+        ...accessLog,
+      }
       try {
-        const previous = level === byDefault ? {} : readLogSettingsFile(file)
-        const changes: LogSettingsTexts = {
-          ...(level !== undefined && level !== byDefault && { LOG_LEVEL: level }),
-          ...(accessLog !== undefined && { UGS_ACCESS_LOG: accessLog }),
-        }
-        if (level !== undefined || accessLog !== undefined)
-          writeLogSettingsFile(file, { ...previous, ...changes })
-        const { LOG_LEVEL, UGS_ACCESS_LOG = 'off' } = readLogSettings(config)
-        printLine(`LOG_LEVEL=${LOG_LEVEL} UGS_ACCESS_LOG=${UGS_ACCESS_LOG}`)
+        if (level === byDefault) writeLogSettingsFile(file, changes)
+        else if (Object.keys(changes).length > 0)
+          writeLogSettingsFile(file, { ...readLogSettingsFile(file), ...changes })
+        printLine(logSettingsLines(readLogSettings(config)).join(' '))
       } catch (error) {
         throw explained(error, file)
       }
     })
 }
 
-function parseShare(text: string): string {
+interface Options {
+  readonly accessLog?: Pick<LogSettings, 'UGS_ACCESS_LOG'>
+}
+
+function parseShare(text: string): Options['accessLog'] {
   try {
-    settings.UGS_ACCESS_LOG.parse(text)
-    return text
+    // Commander would replace undefined.
+    return { UGS_ACCESS_LOG: settings.UGS_ACCESS_LOG.parse(text) }
   } catch (error) {
     throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
   }
@@ -60,5 +64,5 @@ function explained(error: unknown, file: string): unknown {
     return new CommandError(
       `${file}: the folder ${dirname(file)} does not exist; set UGS_LOG_SETTINGS_FILE here and for the service`,
     )
-  return code === undefined ? error : new CommandError(`${file}: cannot be written (${code})`)
+  return code === undefined ? error : new CommandError(`${file}: cannot be read or written (${code})`)
 }

@@ -32,6 +32,7 @@ export function followLogSettings(config: Config, logger: Logger, accessLog: Acc
     }
   }
   apply(config)
+  const stop = watchFile(config.logSettingsFile, read)
   read()
-  return watchFile(config.logSettingsFile, read)
+  return stop
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { runUgs, startService, temporaryFolder } from '../support/service.ts'
@@ -64,6 +64,14 @@ describe('ugs log-level', () => {
       /other: must have lines LOG_LEVEL=… and UGS_ACCESS_LOG=… only; run `ugs log-level/,
     )
     assert.equal((await run('other', 'default')).code, 0)
+    mkdirSync(join(folder, 'folder', 'full'), { recursive: true })
+    assert.match((await run('folder', 'debug')).stderr, /folder: cannot be read or written \(EISDIR\)$/m)
+    assert.equal((await run('folder', 'default', '--access-log', 'full')).code, 1)
+    const rare = await run('x', 'warn', '--access-log', '0.0000001')
+    assert.equal(rare.stdout, 'LOG_LEVEL=warn UGS_ACCESS_LOG=1e-7\n')
+    assert.equal((await run('x', '--access-log', 'off')).stdout, 'LOG_LEVEL=warn UGS_ACCESS_LOG=off\n')
+    assert.equal(readFileSync(join(folder, 'x'), 'utf8'), 'LOG_LEVEL=warn\nUGS_ACCESS_LOG=off\n')
+    assert.deepEqual(readdirSync(folder).sort(), ['folder', 'x'])
     for (const wrong of [['loud'], ['--access-log', '2']]) assert.equal((await run('x', ...wrong)).code, 2)
   })
 })
