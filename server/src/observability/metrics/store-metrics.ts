@@ -94,7 +94,7 @@ export class StoreMetrics implements BatchObserver {
         ({ waiting }: PoolState) => waiting,
       ],
       ugs_postgres_primary_refused: [
-        '1 while the primary is refused because it lacks acknowledged changes, else 0.',
+        'Processes that refuse the primary because it lacks acknowledged changes.',
         ({ isRefused }: PoolState) => Number(isRefused),
       ],
     } as const
