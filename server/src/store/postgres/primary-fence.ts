@@ -24,7 +24,7 @@ export class PrimaryFence {
   #attempted = 0
   /** The last acknowledged mark. Undefined before the first, and after a loss was accepted. */
   #mark: number | undefined
-  /** The last acceptance that this process has seen. */
+  /** The last acceptance at the last acknowledged mark. */
   #accepted = 0
   #isRefused = false
 
@@ -48,7 +48,6 @@ export class PrimaryFence {
     // Undefined if another connection found an acceptance meanwhile.
     if (this.#mark === undefined || (mark !== null && mark >= expected)) this.#setRefused(false)
     else if (accepted > this.#accepted) {
-      this.#accepted = accepted
       this.#mark = undefined
       this.#setRefused(false)
     } else {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
+import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import { createApiToken, runCommand } from '../../support/command.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
 import { migratedDatabase, serverUrl } from '../../support/database.ts'
@@ -12,6 +14,7 @@ import { startService } from '../../support/service.ts'
 import { openSession } from '../../support/session.ts'
 import { assertFault, tokenIn, userApi } from '../../support/user-api.ts'
 import { poll } from '../../failover/poll.ts'
+import { defaults } from '../store-options.ts'
 import { created, openPostgres } from './postgres-support.ts'
 
 /** Copies a database, as a server that stops following its primary, and returns the URL of the copy. */
@@ -130,14 +133,14 @@ describe('a primary that lacks acknowledged changes', () => {
   })
 })
 
-it('marks of processes that were killed are deleted after a year', async (t) => {
+it('marks are deleted at the end of their process, and those of processes that were killed after a year', async (t) => {
   const url = await migratedDatabase(t)
   const session = await openSession(t, url)
   await session.query(
     `INSERT INTO process_mark (process_id, mark, marked_at) VALUES
        (gen_random_uuid(), -1, now() - interval '2 years'), (gen_random_uuid(), -2, now() - interval '1 month')`,
   )
-  const store = await openPostgres(t, url, { onPrimaryRefused: () => undefined })
+  const store = await openStore(parseDatabaseUrl(url), { ...defaults, onPrimaryRefused: () => undefined })
   const ownMark = () =>
     poll('a mark', 20_000, async () => {
       await created(store)
@@ -145,10 +148,17 @@ it('marks of processes that were killed are deleted after a year', async (t) => 
       const { rows } = await session.query(`SELECT 1 FROM process_mark WHERE ${recent}`)
       return rows[0]
     })
-  await ownMark()
-  const { rows } = await session.query('SELECT 1 FROM process_mark WHERE mark = -1')
-  assert.equal(rows.length, 0)
-  await session.query("UPDATE process_mark SET marked_at = now() - interval '2 years' WHERE mark > 0")
-  await ownMark()
-  assert.equal((await session.query('SELECT 1 FROM process_mark')).rows.length, 2)
+  const marks = async () => {
+    const { rows } = await session.query('SELECT sign(mark) AS sign FROM process_mark ORDER BY mark')
+    return rows.map(({ sign }) => Number(sign))
+  }
+  try {
+    await ownMark()
+    assert.deepEqual(await marks(), [-1, 1])
+    await session.query("UPDATE process_mark SET marked_at = now() - interval '2 years' WHERE mark > 0")
+    await ownMark()
+  } finally {
+    await store.close()
+  }
+  assert.deepEqual(await marks(), [-1])
 })
