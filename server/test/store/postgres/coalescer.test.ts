@@ -378,7 +378,7 @@ describe('the coalescer', () => {
     await assert.rejects(results[1], { name: 'PostgresFailure', isAmbiguous: false })
     assert.deepEqual(sentItems, [])
     assert.deepEqual(statements[1]?.keys, ['a'])
-    statements[1]?.connect()
+    statements[1].connect()
     assert.equal(await results[0], 'a sent')
     assert.deepEqual(sentItems, ['a'])
   })

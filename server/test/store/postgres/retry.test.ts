@@ -20,7 +20,7 @@ it('sends no statement after the deadline, also if the deadline passes between t
 })
 
 it('sends no change whose deadline passed while it waited for a connection', async () => {
-  let connect = () => {}
+  let connect = (): void => undefined
   let sentCount = 0
   const primary: Pick<PrimaryPool, 'query'> = {
     query: async (_statement, _values, sent) => {
