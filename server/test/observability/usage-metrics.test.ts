@@ -54,18 +54,31 @@ describe('the requests by API token and workspace', () => {
     const { request, scrape } = usageMetrics()
     let last: Record<string, number> = {}
     for (let round = 0; round < 12; round++) {
-      for (const id of ids) request(id, 100)
+      // Some are ahead in one round, others in the next.
+      for (const id of ids) request(id, 100 + ((id + round) % 2) * 50)
       if (round === 6) request(60, 1000)
       const values = (await scrape()).values(name)
       for (const [labels, value] of Object.entries(values))
         assert.ok(value >= (last[labels] ?? 0), `${labels} fell in round ${round}`)
       const isNamed = '30 60' in values
       assert.equal(isNamed, round >= 6, `round ${round}`)
-      // Equals do not take turns.
+      // They do not take turns.
       const changed = Object.keys(values).filter((labels) => !(labels in last))
       if (round > 0) assert.deepEqual(changed, round === 6 ? ['30 60'] : [])
       last = values
     }
+  })
+
+  it('name one that is busier than one that was busy long ago', async () => {
+    const { request, scrape } = usageMetrics()
+    for (const id of ids.slice(0, 20)) request(id, 1000)
+    await scrape()
+    let values: Record<string, number> = {}
+    for (let minute = 0; minute < 10; minute++) {
+      request(21, 20)
+      for (let round = 0; round < 4; round++) values = (await scrape()).values(name)
+    }
+    assert.ok('11 21' in values)
   })
 
   it('of more API tokens than a service has are those of others', async () => {
