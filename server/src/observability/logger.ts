@@ -18,24 +18,31 @@ const bufferBytes = 4 * 1024 * 1024
 const atomicBytes = 4096
 const lossPauseMs = 1000
 
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+interface LogOutput {
+  readonly destination?: DestinationStream
+  /** Limits the lines with the same message and `reason`: while the store fails, every request would log one. */
+  readonly limiter?: RepeatLimiter
+}
+
+export function createLogger(
+  level: string,
+  { destination = terminal ?? standardErrorDestination(), limiter = new RepeatLimiter() }: LogOutput = {},
+): Logger {
   return pino(
     {
       level,
       base: null,
-      hooks: { logMethod: repeatLimit() },
+      hooks: { logMethod: repeatLimit(limiter) },
       // Stacks and drivers' messages may hold secrets.
       serializers: { err: ({ name, code }: { name: string; code?: unknown }) => ({ name, code }) },
     },
-    destination ?? terminal ?? standardErrorDestination(),
+    destination,
   )
 }
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 
-/** Limits the lines with the same message and `reason`: while the store fails, every request would log one. */
-function repeatLimit(): LogMethod {
-  const limiter = new RepeatLimiter()
+function repeatLimit(limiter: RepeatLimiter): LogMethod {
   return function (args, method) {
     const [fields, message] = args as unknown[]
     if (typeof fields !== 'object' || fields === null || !('reason' in fields)) method.apply(this, args)

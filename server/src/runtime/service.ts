@@ -10,6 +10,7 @@ import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
+import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { RequestObserver } from '../http/server/request-observer.ts'
 import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
 import { listeningUrl } from '../http/server/listening-url.ts'
@@ -98,8 +99,8 @@ interface StartedService extends Service {
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
   const logs = await openLogs(config, metrics)
-  const { logger, observers, traces } = logs
-  const logSlowStatement = slowStatementLog(logger)
+  const { logger, limiter, observers, traces } = logs
+  const logSlowStatement = slowStatementLog(logger, limiter)
   const store = await openConfiguredStore(config, {
     observers: [metrics?.store, traces?.batches],
     onSlowStatement: (statement, durationMs) => {
@@ -191,17 +192,19 @@ const yes = () => true
 const no = () => false
 
 async function openLogs(config: Config, metrics: Metrics | undefined) {
-  const logger = createLogger(config.LOG_LEVEL)
+  const limiter = new RepeatLimiter()
+  const logger = createLogger(config.LOG_LEVEL, { limiter })
   const observers: RequestObserver[] = metrics === undefined ? [] : [metrics.http]
   const accessLog = new AccessLog(logger, observers)
   const stopFollowing = followLogSettings(config, logger, accessLog)
   const traces = await openTraces(config, logger)
   const close = async (timeoutMs: number) => {
     stopFollowing()
+    limiter.close()
     await accessLog.close()
     await traces?.close(timeoutMs)
   }
-  return { logger, observers, traces, close }
+  return { logger, limiter, observers, traces, close }
 }
 
 async function openTraces(config: Config, logger: Logger) {

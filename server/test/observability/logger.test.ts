@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { RepeatLimiter } from '../../src/domain/util/repeat-limiter.ts'
 import { createLogger, readableLine } from '../../src/observability/logger.ts'
 
 test('an access log without a reader drops lines and reports how many', async (t) => {
@@ -33,7 +34,11 @@ test('an access log without a reader drops lines and reports how many', async (t
 test('a repeated failure is logged once a second, with the number of suppressed lines', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const lines: Record<string, unknown>[] = []
-  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const limiter = new RepeatLimiter()
+  const logger = createLogger('info', {
+    destination: { write: (line) => void lines.push(JSON.parse(line)) },
+    limiter,
+  })
   const written = () =>
     lines.splice(0).map(({ msg, reason, n, suppressed }) => ({ msg, reason, n, suppressed }))
   const line = (msg: string, reason: string, n: number, suppressed?: number) => ({
@@ -67,6 +72,14 @@ test('a repeated failure is logged once a second, with the number of suppressed 
   // Lines without a reason are events of their own.
   for (let n = 1; n <= 2; n++) logger.warn({ n }, 'disabled')
   assert.equal(written().length, 2)
+
+  // A service that stops writes the last line, and nothing later.
+  for (let n = 1003; n <= 1005; n++) logger.error({ reason: 'full', n }, 'request failed')
+  assert.deepEqual(written(), [])
+  limiter.close()
+  assert.deepEqual(written(), [line('request failed', 'full', 1005, 2)])
+  t.mock.timers.tick(2000)
+  assert.deepEqual(written(), [])
 })
 
 test('a line of the log is readable on a terminal, and cannot control it', () => {

@@ -1,6 +1,7 @@
 interface Window {
   suppressed: number
   last: ((suppressed: number) => void) | undefined
+  readonly end: NodeJS.Timeout
 }
 
 /**
@@ -31,14 +32,23 @@ export class RepeatLimiter {
     }
   }
 
+  /** Ends all windows, and writes the lines that wait for it. */
+  close(): void {
+    for (const { end, last, suppressed } of this.#windows.values()) {
+      clearTimeout(end)
+      last?.(suppressed)
+    }
+    this.#windows.clear()
+  }
+
   #open(key: string): void {
-    const window: Window = { suppressed: 0, last: undefined }
-    this.#windows.set(key, window)
-    setTimeout(() => {
+    const end = setTimeout(() => {
       this.#windows.delete(key)
       if (window.last === undefined) return
       window.last(window.suppressed)
       this.#open(key)
     }, this.#windowMs).unref()
+    const window: Window = { suppressed: 0, last: undefined, end }
+    this.#windows.set(key, window)
   }
 }
