@@ -72,10 +72,12 @@ export class OAuthClients {
       throw this.#authentication.unauthenticated()
     }
     return withBody(context, maxAnonymousBytes, async (body) => {
-      const secret = readForm(body).get('client_secret') ?? ''
-      const apiToken = await this.#authentication.authenticateSecret(secret)
+      const form = readForm(body)
+      const apiToken = await this.#authentication.authenticateSecret(form.get('client_secret') ?? '')
       authorize(context, context, { apiToken, operation }, this.#rateLimiter)
-      return work(apiToken, body)
+      // Responses are cached by body: none may depend on the secret, or keep it in memory.
+      form.delete('client_secret')
+      return work(apiToken, Buffer.from(form.toString()))
     })
   }
 }

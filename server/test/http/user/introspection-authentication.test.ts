@@ -151,6 +151,13 @@ test('an API token is accepted as the client secret in the form', async () => {
   assertActive(await sendIntrospection(service.origin, { body: withoutId }))
 })
 
+test('a client secret besides Authorization is 400, also after a response was cached', async () => {
+  const body = `token=${token}&client_secret=${apiToken}`
+  for (let i = 0; i < 3; i++) assertActive(await sendIntrospection(service.origin, { body }))
+  const headers = { authorization: `Token ${apiToken}` }
+  assertOAuthFault(await sendIntrospection(service.origin, { headers, body }), 'validation_failed')
+})
+
 test('a wrong client secret in the form is 401, also after a response was cached', async () => {
   for (let i = 0; i < 3; i++) assertActive(await inForm(apiToken))
   for (const secret of ['', 'x', lastReplaced, token, `+${apiToken}`, `${apiToken}+`, `Token+${apiToken}`]) {
