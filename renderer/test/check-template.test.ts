@@ -65,13 +65,15 @@ describe('checkTemplate', () => {
       it(`in ${template}`, () => assert.equal(problemOf(template, { require }), problem))
     }
 
-    it('outside optional clauses, and as a value', () => {
+    it('outside optional clauses and row counts, and as a value', () => {
       const template = 'SELECT a [[ WHERE b = {{ filter.b }} ]]'
       const options = { optional: ['filter.b'], require: ['filter.b'] }
       assert.equal(problemOf(template, options), 'missing_variable 1:1')
       const identifiers = { 'user_group.provided_id': ['eu'] }
       const named = 'SELECT a FROM {{ identifier user_group.provided_id }}'
       assert.equal(problemOf(named, { require, identifiers }), 'missing_variable 1:1')
+      const counted = 'SELECT a LIMIT {{ user_group.provided_id }}'
+      assert.equal(problemOf(counted, { require }), 'missing_variable 1:1')
     })
   })
 

@@ -28,6 +28,13 @@ describe('row count', () => {
     'WHERE offset != 1 LIMIT ¤',
     'WHERE a > 1. LIMIT ¤',
     'ORDER BY a DESC LIMIT ¤',
+    // Names, although they are reserved words.
+    'ORDER BY b.when LIMIT ¤',
+    'ORDER BY b.where LIMIT ¤',
+    'UNION SELECT a AS on LIMIT ¤',
+    'UNION SELECT a AS as LIMIT ¤',
+    'UNION SELECT a case LIMIT ¤',
+    'UNION SELECT a AS not OFFSET ¤',
     'UNION SELECT TOP (¤) a FROM b',
     'UNION SELECT DISTINCT TOP ( ¤ ) PERCENT a FROM b',
   ]
@@ -98,6 +105,9 @@ describe('row count', () => {
     'LIMIT 1 OFFSET 1 + ¤',
     'LIMIT 1 OFFSET (¤)',
     'LIMIT 1 BY ¤',
+    'ORDER BY b.on LIMIT 1 + ¤',
+    'UNION SELECT a else LIMIT 1 + ¤',
+    'LIMIT (SELECT c).from + ¤',
     'FETCH FIRST (¤) ROWS ONLY',
     'FETCH FIRST 1 + ¤ ROWS ONLY',
     'FETCH ¤ ROWS ONLY',

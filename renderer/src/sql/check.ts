@@ -48,7 +48,8 @@ function checkVariable(variable: Variable, { identifiers }: TemplateRules, known
 function checkRequired(template: string, { places, statements }: Places, key: string, name: string): void {
   for (const [index, { start }] of statements.entries()) {
     const isNamed = places.some(
-      ({ variable, statement, kind }) => statement === index && variable.key === key && kind !== 'identifier',
+      ({ variable, statement, kind }) =>
+        statement === index && variable.key === key && kind !== 'identifier' && kind !== 'row count',
     )
     if (isNamed) continue
     throw new TemplateError(

@@ -2,11 +2,8 @@ import type { Token } from './scanner.ts'
 
 /** Words that introduce a row count. */
 const countWords = new Set(['limit', 'offset', 'fetch', 'top'])
-/** After these, such a word is a name. All words are reserved. */
-const beforeName = new Set([
-  ...[':', '(', '[', '=', '<', '/', '+', '-', 'as', 'where', 'and', 'or', 'not', 'on', 'having'],
-  ...['when', 'then', 'else', 'case'],
-])
+/** After these, such a word is a name. PostgreSQL accepts none of the words as a column alias without AS. */
+const beforeName = new Set([':', '(', '[', '=', '<', '/', '+', '-', 'as', 'where', 'on', 'having'])
 /** Before these, such a word is a name: none of them begins an expression, also not as the name of a function. */
 const afterName = new Set(['=', '<', '>', ',', ')', 'in', 'and', 'or', 'between', 'as'])
 /** Words that end a row count. They are reserved, and no expression contains them outside parentheses. */
@@ -73,8 +70,9 @@ export class RowCounts {
     const level = this.#level
     const wasAfterWord = this.#isAfterWord
     if (wasAfterWord && this.#provesName(text)) level.count = this.#before
-    // IS DISTINCT FROM is an operator.
-    if (ends.has(text) && !(text === 'from' && this.#last?.text === 'distinct')) level.count = undefined
+    // IS DISTINCT FROM is an operator, and after a dot every word is a name.
+    const isPart = this.#last?.text === '.' || (text === 'from' && this.#last?.text === 'distinct')
+    if (ends.has(text) && !isPart) level.count = undefined
     // The first half of `!=`.
     this.#isAfterWord = wasAfterWord && text === '!'
     if (this.#introduces(text)) this.#introduce(text, level)
@@ -97,7 +95,9 @@ export class RowCounts {
     if (text === 'top') return ['select', 'distinct', 'all'].includes(last)
     // Not the dot of a number such as `1.`.
     const isQualified = last === '.' && !/^\d/.test(this.#beforeLast?.text ?? '')
-    return !isQualified && !beforeName.has(last)
+    // After these, reserved words are names, as in `ORDER BY a.on LIMIT 1`.
+    const isLastName = ['.', 'as'].includes(this.#beforeLast?.text ?? '')
+    return !isQualified && (isLastName || !beforeName.has(last))
   }
 
   #introduce(text: string, level: Level): void {
