@@ -26,8 +26,11 @@ const entities: Readonly<Record<string, string>> = {
 const escapes: Readonly<Record<Exclude<TextFormat, 'json'>, (text: string) => string>> = {
   html: (text) => text.replace(/[&<>"'`]/g, (character) => entities[character] ?? ''),
   text: (text) => text,
-  // CommonMark allows a backslash before all ASCII punctuation. A line break could begin a heading or a list.
-  markdown: (text) => text.replace(/\s+/g, ' ').replace(/[!-/:-@[-`{-~]/g, '\\$&'),
+  // CommonMark allows a backslash before all ASCII punctuation, but not in HTML. A line break could begin a heading.
+  markdown: (text) =>
+    text
+      .replace(/\s+/g, ' ')
+      .replace(/[!-/:-@[-`{-~]/g, (character) => entities[character] ?? `\\${character}`),
 }
 
 /**
@@ -38,7 +41,7 @@ const escapes: Readonly<Record<Exclude<TextFormat, 'json'>, (text: string) => st
  * unquoted attributes, event handlers (`onclick`), URLs (`href`, `src`: escaping does not stop `javascript:`) or
  * templates that a framework compiles in the browser.
  * - `text`: not escaped, for `textContent`, mails or file names.
- * - `markdown`: without formatting, links and line breaks. Not for code spans and code blocks.
+ * - `markdown`: without formatting, links and line breaks. Not for code spans, code blocks and link targets.
  * - `json`: a string in a string of the template, and elsewhere any JSON value. It is safe in `<script>`.
  *
  * A value must be a string, a finite number or a boolean, or a list of these, which is joined with commas. `{{ "{{" }}`
@@ -88,7 +91,10 @@ function scalarOf(value: Json, variable: Variable): string {
 }
 
 function jsonOf(value: Json, variable: Variable, isInString: boolean): string {
-  const json = isInString ? JSON.stringify(textOf(value, variable)).slice(1, -1) : JSON.stringify(value)
+  const json = isInString
+    ? JSON.stringify(textOf(value, variable)).slice(1, -1)
+    : (JSON.stringify(value) as string | undefined)
+  if (json === undefined) throw refused(variable, 'is no JSON value')
   // Inside <script>, "</script>" and "<!--" would end or extend it. Older JavaScript refuses the line separators.
   return json.replace(
     /[<>&\u2028\u2029]/g,

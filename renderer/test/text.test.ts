@@ -122,9 +122,18 @@ describe('renderText for other formats', () => {
   it('Markdown has no formatting, links, HTML and line breaks', () => {
     const markdown = (bound: unknown) => renderText(value, withValue(bound), { format: 'markdown' })
     assert.equal(markdown('*a* [b](c)'), '\\*a\\* \\[b\\]\\(c\\)')
-    assert.equal(markdown('<b>&amp;'), '\\<b\\>\\&amp\\;')
+    // In a block of HTML, a backslash escapes nothing.
+    assert.equal(markdown('<b>&amp;'), '&lt;b&gt;&amp;amp\\;')
     assert.equal(markdown('a\n\n# b\r\n1. c\t\u2028d'), 'a \\# b 1\\. c d')
     assert.equal(markdown('https://a.b'), 'https\\:\\/\\/a\\.b')
+  })
+
+  it('JSON has no values of other types', () => {
+    for (const f of [() => 1, Symbol('x'), { toJSON: () => undefined }])
+      assert.equal(
+        codeOf(() => renderText('{{ f }}', example, { format: 'json', variables: { f } })),
+        'unusable_value',
+      )
   })
 
   it('JSON has values, and text in strings', () => {
