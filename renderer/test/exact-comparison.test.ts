@@ -53,6 +53,28 @@ for (const dialect of realDatabases) {
   })
 }
 
+it('MariaDB compares a number column exactly as text', async (t) => {
+  const database = await openDatabase(t, 'mariadb')
+  if (database === undefined) return
+  await database.execute('CREATE TABLE sales (customer int)')
+  await database.execute('INSERT INTO sales VALUES (7), (0)')
+  const matches = (condition: string, providedId: string) =>
+    database.query(
+      compileSql(
+        `SELECT customer FROM sales WHERE ${condition}`,
+        { ...example, providedId },
+        { dialect: 'mariadb' },
+      ),
+    )
+  const asText = 'CAST(customer AS CHAR) = {{ user_group.provided_id }}'
+  assert.deepEqual(await matches(asText, '7'), [[7]])
+  for (const providedId of ['7abc', '7 ', '7.0', 'abc']) {
+    assert.deepEqual(await matches(asText, providedId), [])
+    // The README warns of this.
+    assert.equal((await matches('customer = {{ user_group.provided_id }}', providedId)).length, 1)
+  }
+})
+
 it('MariaDB uses the index of the column', async (t) => {
   const database = await openDatabase(t, 'mariadb')
   if (database === undefined) return

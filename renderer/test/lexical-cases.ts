@@ -176,19 +176,19 @@ const rulesByDialect: Record<Exclude<SqlDialect, 'mariadb'>, Rules> = {
       variable_in_literal: ["'\\'¤'", '"¤"', "r'¤'", 'R"¤"', "\"'\" '¤'"],
       variable_in_identifier: ['`¤`', '`\\` `¤`'],
       variable_in_comment: ['/* /* */ ¤ */', '--¤', '5--¤'],
-      malformed_template: ["'\\'", "r'\\'", "R'a\\''", 'r"\\"', '"\\"', '"a\\"b"', '-- a\\\n', '--\\\n', '/* /* */', 'a\u00a0', '`', '-- \\'],
+      malformed_template: ["'\\'", "r'\\'", "R'a\\''", 'r"\\"', '"\\"', '"a\\"b"', '-- a\\\n', '--\\\n', '/* /* */', 'a\u00a0', '`', '-- \\', "/*+ f('*/') */"],
       placeholder_in_template: ['?', ':a', ':p1'],
     },
   },
   clickhouse: {
     code: [
-      "'\\''", "'\\\\'", "'a''b'", '"a\\""', '"a""b"', '`a\\``', '`a``b`', '# a\n', "#! it's\n", "-- it's\n", '/* a */ b', '$$a$$', "$$'$$", '$a$ b $a$',
+      "'\\''", "'\\\\'", "'a''b'", '"a\\""', '"a""b"', '`a\\``', '`a``b`', '# a\n', "#! it's\n", "-- it's\n", "// it's\n", '/* a */ b', '$$a$$', "$$'$$", '$a$ b $a$',
       "{'a': 1}", 'a.1', 'a::Int8', '[1, 2]', 'f(x -> x + 1)', "x'1F'",
     ],
     refused: {
       variable_in_literal: ["'\\'¤'", '$$¤$$', '$a$ ¤ $a$', "$$ ' $$ , '¤'"],
       variable_in_identifier: ['"¤"', '"\\"¤"', '`¤`', '`\\`¤`'],
-      variable_in_comment: ['# ¤', '#¤\n', '--¤', '/* ¤ */'],
+      variable_in_comment: ['# ¤', '#¤\n', '--¤', '/* ¤ */', '// ¤', "//' ¤\n"],
       malformed_template: [
         "'\\'", '"\\"', '/* /* */', '/* /* */ */', 'a$b', 'a$b$', '\u2018a\u2019', '\u201ca\u201d', '1 \u2212 1', 'a\u00a0b', "\u2018 ' ¤ '\u2019", '$$',
       ],

@@ -162,7 +162,7 @@ describe('identifier', () => {
   const template = 'SELECT * FROM {{ identifier user_group.properties.value }}.sales'
 
   const quoted: Record<SqlDialect, string> = {
-    postgresql: '"eu"', duckdb: '"eu"', redshift: '"eu"', sqlite: '"eu"', snowflake: '"eu"', trino: '"eu"', oracle: '"eu"',
+    postgresql: '"eu"', duckdb: '"eu"', redshift: '"eu"', sqlite: '`eu`', snowflake: '"eu"', trino: '"eu"', oracle: '"eu"',
     mysql: '`eu`', mariadb: '`eu`', bigquery: '`eu`', databricks: '`eu`', clickhouse: '`eu`', sqlserver: '[eu]',
   } // prettier-ignore
   for (const dialect of sqlDialects) {

@@ -19,6 +19,7 @@ export class Binder {
   /** Returns the text that replaces the variable. */
   bind({ variable, kind }: Place, value: Json): string {
     if (kind === 'identifier') return this.#quote(value, variable)
+    if (kind === 'item' && this.#dialect.ignoresNullItems) refuseNullItems(value, variable)
     if (kind === 'array') return this.#array(isList(value) ? value : [value], variable)
     if (isList(value)) return this.#items(value, variable, kind === 'item')
     if (kind === 'row count') return this.#rowCount(value, variable)
@@ -141,6 +142,16 @@ export class Binder {
     }
     return text
   }
+}
+
+function refuseNullItems(value: Json, variable: Variable): void {
+  const items = isList(value) ? value : [value]
+  if (items.length > 0 && !items.includes(null)) return
+  throw refused(
+    'unusable_value',
+    variable,
+    'is an empty list or contains null, which the database ignores, so that NOT IN would match all rows',
+  )
 }
 
 /** Accepts strings too: MySQL may refuse the numbers that a driver sends here. */

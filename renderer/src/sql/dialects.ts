@@ -39,6 +39,8 @@ export interface Dialect {
   readonly exact?: (placeholder: string) => string
   /** Returns the placeholder as a date. */
   readonly date: (placeholder: string) => string
+  /** Set if `IN` ignores a null among its items, so that `NOT IN (NULL)` is true. */
+  readonly ignoresNullItems?: true
   /** Set if an array may be the argument of some functions or operators. */
   readonly arrays?: Arrays
   /** Quotes of the identifiers that `{{ identifier … }}` writes. */
@@ -155,7 +157,8 @@ const sqlite: Dialect = {
   maxValues: 32_766,
   booleansAsNumbers: true,
   date: (placeholder) => `date(${placeholder})`,
-  name: identifier,
+  // "…" that names no column is a literal.
+  name: backticks,
   concatenate,
   quotes: [text, identifier, backticks, { holds: 'identifier', open: '[', close: ']' }],
   lineComment: /--/y,
@@ -259,7 +262,8 @@ const clickhouse: Dialect = {
     { ...backticks, backslash: true },
   ],
   dollarQuote: /\$\w*\$/y,
-  lineComment: /--|#/y,
+  lineComment: /--|#|\/\//y,
+  ignoresNullItems: true,
   word,
   ownPlaceholder: /\{[ \t\r\n]*\w+[ \t\r\n]*:|\?|\$/y,
   // Versions disagree on $ in a word, and newer ones read typographic quotes and the minus sign U+2212 like ASCII.
@@ -298,8 +302,8 @@ const databricks: Dialect = {
   // A colon after a value extracts a part of it.
   ownPlaceholder: /\?|(?<![\w:)\]`]):[A-Za-z_]\w*/y,
   ambiguousWord: unicodeSpace,
-  // A backslash before the line break continues the comment.
-  ambiguousComment: /--[^]*\\\r?$/y,
+  // A backslash before the line break continues the comment. The quotes of a hint may contain the end of the comment.
+  ambiguousComment: /--[^]*\\\r?$|\/\*\+[^]*['"`]/y,
 }
 
 const trino: Dialect = {
