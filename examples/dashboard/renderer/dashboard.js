@@ -31,7 +31,7 @@ export class Dashboard {
    * @param {object} parts
    * @param {Pick<import('@user-group-service/renderer').IntrospectionClient, 'introspect'>} parts.introspection
    * @param {import('./warehouses.js').Warehouses} parts.warehouses
-   * @param {string} parts.schema the mapping key of the dashboard's data source
+   * @param {string} parts.schema the provided id of the dashboard's schema
    * @param {boolean} parts.showsStatements adds the SQL and its values to views
    */
   constructor({ introspection, warehouses, schema, showsStatements }) {
@@ -89,7 +89,8 @@ export class Dashboard {
 
   /** @param {UserGroup} userGroup */
   #dataSourceOf({ dataSources }) {
-    const dataSource = Object.hasOwn(dataSources, this.#schema) ? dataSources[this.#schema] : undefined
+    // A mapping key may be either id of the schema.
+    const dataSource = Object.values(dataSources).find(({ schema }) => schema.providedId === this.#schema)
     const warehouse = dataSource && this.#warehouses.get(dataSource.providedId)
     if (!warehouse) throw new Refusal(422, 'not_set_up', 'No data source is mapped for this dashboard.')
     return { warehouse, name: dataSource.name }
