@@ -113,7 +113,7 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   }
   addMetadataRoute(app)
   addHealthRoutes(app, { store, isDraining })
-  await app.register((docs) => addDocsRoutes(docs, openApiDocument(parts.version)))
+  await app.register((docs) => addDocsRoutes(docs, () => openApiDocument(parts.version)))
   return app
 }
 

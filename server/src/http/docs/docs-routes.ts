@@ -42,12 +42,13 @@ const script = `SwaggerUIBundle({
 `
 
 /** Adds the OpenAPI document as JSON and as a page. The page loads nothing from other servers. */
-export async function addDocsRoutes(app: FastifyInstance, document: object): Promise<void> {
-  const json = JSON.stringify(document)
+export async function addDocsRoutes(app: FastifyInstance, document: () => object): Promise<void> {
+  // Written for the first request, because few processes get one.
+  let json: string | undefined
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
-    handler: (_request, reply) => sendJson(reply, 200, json),
+    handler: (_request, reply) => sendJson(reply, 200, (json ??= JSON.stringify(document()))),
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
     // Replaces the value that the static files come with.
