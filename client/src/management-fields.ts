@@ -17,7 +17,7 @@ export interface ChangeOptions extends RequestOptions {
 export interface UserGroupSearch {
   /** Prefix of the `userGroupId`, case-sensitive. */
   readonly userGroupIdPrefix?: string | undefined
-  /** Substring of the name. Case-insensitive, accent-sensitive. */
+  /** Substring of the name. Case and accents are ignored. */
   readonly name?: string | undefined
   /**
    * JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters.
@@ -96,7 +96,7 @@ export interface PromotionFields {
 }
 
 export interface CandidateSearch extends PageLimit {
-  /** Substring of the name. Case-insensitive, accent-sensitive. */
+  /** Substring of the name. Case and accents are ignored. */
   readonly name?: string | undefined
 }
 

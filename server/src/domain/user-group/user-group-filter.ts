@@ -1,9 +1,13 @@
 import type { JsonText } from '../json/json-text.ts'
 
-/** Returns a text in lower case, for comparisons that ignore case. */
-export function withoutCase(text: string): string {
+/** Returns a text in lower case and without accents, for comparisons that ignore both: "Müller" becomes "muller". */
+export function foldText(text: string): string {
   // Convert each character alone: the lower case of "Σ" depends on its position in the word, which differs in a substring.
-  return Array.from(text, (character) => character.toLowerCase()).join('')
+  const lower = Array.from(text, (character) => character.toLowerCase()).join('')
+  return lower
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
 }
 
 /** Returns true if the property at a path equals `value` as a string, or as the number or boolean that it spells in JSON. */

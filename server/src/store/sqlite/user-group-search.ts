@@ -10,7 +10,7 @@ import {
   endOfPrefix,
   hasProperty,
   hasSchemaKey,
-  withoutCase,
+  foldText,
 } from '../../domain/user-group/user-group-filter.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
@@ -37,7 +37,7 @@ export class UserGroupSearch {
   constructor(database: Database) {
     this.#database = database
     const options = { deterministic: true, directOnly: true }
-    database.function('without_case', options, (text: unknown) => withoutCase(String(text)))
+    database.function('fold_text', options, (text: unknown) => foldText(String(text)))
     database.function('has_property', options, (properties: unknown, path: unknown, value: unknown) =>
       Number(hasProperty(properties as string | null, JSON.parse(String(path)) as string[], String(value))),
     )
@@ -153,7 +153,7 @@ function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<
   const entries = providedIdPrefix === undefined ? undefined : mappedTo
   return {
     sql: [
-      ...(namePart === undefined ? [] : ['instr(without_case(name), $namePart) > 0']),
+      ...(namePart === undefined ? [] : ['instr(fold_text(name), $namePart) > 0']),
       ...(property === undefined ? [] : ['has_property(properties, $path, $value)']),
       ...(schemaKey === undefined ? [] : ['has_schema_key(mapping, $schemaKey)']),
       ...(suspended === undefined ? [] : [`suspended_at IS ${suspended ? 'NOT ' : ''}NULL`]),
@@ -167,7 +167,7 @@ function conditionsOf(filter: UserGroupFilter): { sql: string[]; values: Record<
           ]),
     ],
     values: {
-      ...(namePart !== undefined && { namePart: withoutCase(namePart) }),
+      ...(namePart !== undefined && { namePart: foldText(namePart) }),
       ...(schemaKey !== undefined && { schemaKey }),
       ...(property !== undefined && { path: JSON.stringify(property.path), value: property.value }),
     },

@@ -37,7 +37,7 @@ const returnsUserGroup = { response: schemas.UserGroupResponse, returnsEtag: tru
 const searchQuery = Type.Object(
   {
     user_group_id_prefix: searchText('Prefix of the id; case-sensitive.'),
-    name: searchText('Part of the name; case-insensitive.'),
+    name: searchText('Part of the name; case and accents are ignored.'),
     property: Type.Optional(
       Type.String({
         description: 'JSON Pointer to a property. Requires `property_value`.',
