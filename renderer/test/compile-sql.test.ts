@@ -284,12 +284,12 @@ describe('compileSql needs linear time', () => {
   ] // prettier-ignore
   for (const piece of pieces) {
     it(`for ${JSON.stringify(piece)}`, () => {
-      const template = `SELECT ${piece.repeat(Math.ceil(200_000 / piece.length))}`
+      const template = `SELECT ${piece.repeat(Math.ceil(60_000 / piece.length))}`
       for (const dialect of sqlDialects) {
         const start = performance.now()
         compiled(template, dialect)
         const took = performance.now() - start
-        assert.ok(took < 2000, `${dialect} took ${took} ms`)
+        assert.ok(took < 1000, `${dialect} took ${took} ms`)
       }
     })
   }
