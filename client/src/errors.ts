@@ -45,7 +45,7 @@ export type TransportErrorCode =
   /** A proxy responded with an error; `status` has its status. */
   | 'refused'
   /** The response is not from the service, or is a redirect. */
-  | 'bad_answer'
+  | 'bad_response'
 
 /**
  * The service did not respond, so the operation may or may not have taken effect. It is safe to repeat `getOrCreate`
@@ -82,7 +82,7 @@ export function badResponse(
   details: { readonly status?: number; readonly cause?: unknown } = {},
 ): TransportError {
   return new TransportError(
-    'bad_answer',
+    'bad_response',
     `Unexpected response: ${detail}. ` +
       'Check origin, and that no login page or redirect is in front of the User Group Service.',
     details,

@@ -35,7 +35,7 @@ export interface Expected {
 /**
  * Returns the JSON of a successful response.
  * @throws ServiceError if the service responded with an error
- * @throws TransportError `refused` or `bad_answer` if the response is not from the service
+ * @throws TransportError `refused` or `bad_response` if the response is not from the service
  */
 export function readJson(
   response: HttpResponse,

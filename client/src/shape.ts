@@ -7,7 +7,7 @@ export type Shape<Wire> = { readonly [Name in keyof Wire]-?: Check }
 
 /**
  * Checks that a value has the shape. Ignores unknown members.
- * @throws TransportError `bad_answer`
+ * @throws TransportError `bad_response`
  */
 export function read<Wire extends object>(value: unknown, subject: string, shape: Shape<Wire>): Wire {
   if (!isObject(value)) throw badResponse(`${subject} is not an object`)
@@ -20,7 +20,7 @@ export function read<Wire extends object>(value: unknown, subject: string, shape
   return value as Wire
 }
 
-/** @throws TransportError `bad_answer` */
+/** @throws TransportError `bad_response` */
 export function readEach<Wire extends object>(value: unknown, subject: string, shape: Shape<Wire>): Wire[] {
   if (!isArray(value)) throw badResponse(`${subject} is not an array`)
   return value.map((item) => read(item, `an item of ${subject}`, shape))

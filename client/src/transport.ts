@@ -31,7 +31,7 @@ export interface HttpResponse {
 
 /**
  * Sends one request and reads the response. Follows no redirects.
- * @throws TransportError `unreachable`, `tls_failed`, `bad_answer`, also if the signal is aborted
+ * @throws TransportError `unreachable`, `tls_failed`, `bad_response`, also if the signal is aborted
  * @throws TypeError for a header that cannot be sent
  */
 export type Transport = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>

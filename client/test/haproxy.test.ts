@@ -41,7 +41,7 @@ describe('HAProxy', () => {
     if (proxy === undefined) return
     const client = new UserGroupClient({ origin: proxy.origin, apiToken: service().tokens.Testing })
     const error = await transportFailure(client.getOrCreate({ userGroupId: 'a', name: 'A' }))
-    assert.deepEqual([error.code, error.status, proxy.passed], ['bad_answer', 302, []])
+    assert.deepEqual([error.code, error.status, proxy.passed], ['bad_response', 302, []])
   })
 
   it('backend that comes back: a call waits for it', async (t) => {

@@ -83,13 +83,13 @@ describe('incomplete import response', () => {
     'with an invalid result': [{ ...result, outcome: 'perhaps' }, summary],
   }
   for (const [name, lines] of Object.entries(cases)) {
-    it(`is a bad_answer ${name}`, async (t) => {
+    it(`is a bad_response ${name}`, async (t) => {
       const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
       const { origin } = await serve(t, respond(200, body, { 'content-type': 'application/x-ndjson' }))
       const management = new UserGroupManagement({ origin, apiToken: 'uga_customer_x' })
       await assert.rejects(
         allOf(management.importUserGroups([{ userGroupId: 'a', name: 'A' }])),
-        (error) => error instanceof TransportError && error.code === 'bad_answer',
+        (error) => error instanceof TransportError && error.code === 'bad_response',
       )
     })
   }

@@ -126,10 +126,10 @@ describe('list', () => {
     assert.equal(received.length, 0)
   })
 
-  it('fails with bad_answer if a cursor repeats', async (t) => {
+  it('fails with bad_response if a cursor repeats', async (t) => {
     const { origin, received } = await serve(t, page('again'))
     const error = await transportFailure(allOf(over(origin).searchUserGroups()))
-    assert.deepEqual([error.code, received.length], ['bad_answer', 2])
+    assert.deepEqual([error.code, received.length], ['bad_response', 2])
   })
 
   it('stops when the signal is aborted', async (t) => {

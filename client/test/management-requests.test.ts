@@ -179,7 +179,7 @@ describe('management request', () => {
       const codes = [await transportFailure(call(management)), await transportFailure(call(management))]
       assert.deepEqual(
         codes.map(({ code }) => code),
-        ['bad_answer', 'bad_answer'],
+        ['bad_response', 'bad_response'],
       )
       const [request] = received
       const headers = request?.headers ?? {}
@@ -222,12 +222,12 @@ describe('management request', () => {
     assert.deepEqual([userGroup.suspendedAt, userGroup.updatedBy, lastIntrospectedAt], [time, null, time])
     const { items } = await over(origin).listIsolationFindings().page()
     assert.deepEqual(items[0]?.registered, { id: 3, providedId: 'eu', name: 'EU' })
-    assert.equal((await transportFailure(over(origin).viewUserGroup(7))).code, 'bad_answer')
+    assert.equal((await transportFailure(over(origin).viewUserGroup(7))).code, 'bad_response')
   })
 
   it('refuses a user group that is not an object', async (t) => {
     const { origin } = await serve(t, json({ success: 1, user_groups: [null], next_cursor: null }))
-    assert.equal((await transportFailure(over(origin).searchUserGroups().page())).code, 'bad_answer')
+    assert.equal((await transportFailure(over(origin).searchUserGroups().page())).code, 'bad_response')
   })
 
   it('respects deadline and signal', async (t) => {

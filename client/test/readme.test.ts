@@ -53,7 +53,7 @@ it('the README lists every TransportError code', () => {
     timed_out: true,
     tls_failed: true,
     refused: true,
-    bad_answer: true,
+    bad_response: true,
   }
   const [, table = ''] = readme.split('A `TransportError` means')
   const rows = [...(table.split('\n\n')[1] ?? '').matchAll(/^\| `(\w+)` .*\|/gm)].slice(1)

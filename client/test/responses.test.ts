@@ -99,7 +99,7 @@ describeClients('response', ({ clientOf }) => {
 })
 
 describeClients(
-  'a response that is not from the service is a bad_answer and is not retried',
+  'a response that is not from the service is a bad_response and is not retried',
   ({ clientOf }) => {
     const tooLong = JSON.stringify({ ...created, more: 'x'.repeat(8 * 1024 * 1024) })
     const cases: Record<string, Responder> = {
@@ -123,7 +123,7 @@ describeClients(
       it(name, async (t) => {
         const { origin, received } = await serve(t, responder)
         const error = await transportFailure(clientOf(origin).getOrCreate(fields))
-        assert.equal(error.code, 'bad_answer', error.message)
+        assert.equal(error.code, 'bad_response', error.message)
         assert.equal(received.length, 1)
       })
     }
@@ -138,7 +138,7 @@ describeClients(
           clientOf(origin).rotate({ currentToken: token }),
         ]) {
           const error = await transportFailure(call)
-          assert.deepEqual([error.code, error.status], ['bad_answer', status])
+          assert.deepEqual([error.code, error.status], ['bad_response', status])
         }
         assert.deepEqual([received.length, elsewhere.received.length], [3, 0])
       })
@@ -159,7 +159,7 @@ describeClients(
     for (const [name, wrong] of Object.entries(wrongIntrospections)) {
       it(`of introspect: ${name}`, async (t) => {
         const { origin } = await serve(t, json(wrong))
-        assert.equal((await transportFailure(clientOf(origin).introspect(token))).code, 'bad_answer')
+        assert.equal((await transportFailure(clientOf(origin).introspect(token))).code, 'bad_response')
       })
     }
   },

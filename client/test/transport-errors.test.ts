@@ -30,7 +30,7 @@ for (const [name, Client] of [
     it('is the error of the HTTP parser without the received bytes', async (t) => {
       const { origin } = await serve(t, (response) => response.socket?.end(`${token}\r\n\r\n`))
       const { code, cause } = await failureAt(origin)
-      assert.equal(code, 'bad_answer')
+      assert.equal(code, 'bad_response')
       assert.match(codeOf(cause) ?? '', /^HPE_/)
       assert.deepEqual(receivedBytesOf(cause), [])
     })

@@ -13,7 +13,7 @@ export type IntrospectionErrorCode =
   /** Another status of 400 or more. */
   | 'refused'
   /** The response violates the protocol, most likely because it is not from the service. */
-  | 'bad_answer'
+  | 'bad_response'
 
 /**
  * The result of an introspection is unknown, which differs from an inactive token. Show an error instead of the

@@ -4,7 +4,7 @@ import type { DataSource, JsonObject, UserGroup } from './user-group.ts'
 /**
  * Reads an introspection response with status 200. Returns the user group, or null for an inactive token. The user
  * group is deeply frozen, because callers share it if there is a cache.
- * @throws IntrospectionError `bad_answer` for anything else; it is never treated as active
+ * @throws IntrospectionError `bad_response` for anything else; it is never treated as active
  */
 export function readIntrospection(text: string): UserGroup | null {
   const response = new Members(parse(text), 'the response')
@@ -128,7 +128,7 @@ function freeze<Value extends object>(root: Value): Value {
 
 export function badResponse(detail: string): IntrospectionError {
   return new IntrospectionError(
-    'bad_answer',
+    'bad_response',
     `Unexpected response: ${detail}. ` +
       'Check that url is the /oauth2/introspect of the User Group Service, with no login page or redirect in front of it.',
   )

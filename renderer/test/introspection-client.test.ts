@@ -188,8 +188,8 @@ describe('introspect fails at once', () => {
     [415, 'refused'],
     [500, 'refused'],
     [501, 'refused'],
-    [204, 'bad_answer'],
-    [304, 'bad_answer'],
+    [204, 'bad_response'],
+    [304, 'bad_response'],
   ]
   for (const [code, expected] of lasting) {
     it(`after ${code}`, async (t) => {
@@ -220,7 +220,7 @@ describe('introspect fails at once', () => {
       const other = await serve(t, json(active))
       const { url, received } = await serve(t, status(code, { location: other.url }))
       const error = await failure(client(url).introspect(token))
-      assert.equal(error.code, 'bad_answer')
+      assert.equal(error.code, 'bad_response')
       assert.match(error.message, new RegExp(`its status is ${code}`))
       assert.deepEqual([received.length, other.received.length], [1, 0])
     })
@@ -237,7 +237,7 @@ describe('introspect fails at once', () => {
   for (const [title, responder] of strange) {
     it(`after ${title}`, async (t) => {
       const { url, received } = await serve(t, responder)
-      assert.equal((await failure(client(url).introspect(token))).code, 'bad_answer')
+      assert.equal((await failure(client(url).introspect(token))).code, 'bad_response')
       assert.equal(received.length, 1)
     })
   }
@@ -254,7 +254,7 @@ describe('introspect fails at once', () => {
       write()
     })
     const error = await failure(client(url, { deadlineMs: 20_000 }).introspect(token))
-    assert.equal(error.code, 'bad_answer')
+    assert.equal(error.code, 'bad_response')
     assert.ok(written < 64 * 1024 * 1024, `${written} bytes were read`)
   })
 

@@ -70,7 +70,7 @@ describe('introspection response', () => {
   for (const [name, values] of Object.entries(wrong)) {
     for (const value of values) {
       it(`refuses ${name} ${JSON.stringify(value)}`, () => {
-        assert.throws(() => read({ [name]: value }), { name: 'IntrospectionError', code: 'bad_answer' })
+        assert.throws(() => read({ [name]: value }), { name: 'IntrospectionError', code: 'bad_response' })
       })
     }
   }
@@ -90,7 +90,7 @@ describe('introspection response', () => {
     '\ufeff{}x',
   ]) {
     it(`refuses ${JSON.stringify(text)}`, () => {
-      assert.throws(() => readIntrospection(text), { name: 'IntrospectionError', code: 'bad_answer' })
+      assert.throws(() => readIntrospection(text), { name: 'IntrospectionError', code: 'bad_response' })
     })
   }
 

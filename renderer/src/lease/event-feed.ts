@@ -108,7 +108,7 @@ export class EventFeed {
     const position = parsePosition(id)
     if (position === undefined && event !== 'reset') {
       this.#closeConnection()
-      this.#reconnect({ reason: 'bad_answer', status: 200 })
+      this.#reconnect({ reason: 'bad_response', status: 200 })
       return
     }
     // A store that was restored from a backup continues from an earlier position.
@@ -131,8 +131,8 @@ export class EventFeed {
   #reconnect({ reason, status, retryAfter }: ConnectionEnd): void {
     if (this.#state === 'closed') return
     // The same position would fail again.
-    if (reason === 'invalid_position' || reason === 'bad_answer') this.#position = undefined
-    const isRefusal = ['unauthenticated', 'forbidden', 'no_feed', 'bad_answer'].includes(reason)
+    if (reason === 'invalid_position' || reason === 'bad_response') this.#position = undefined
+    const isRefusal = ['unauthenticated', 'forbidden', 'no_feed', 'bad_response'].includes(reason)
     const [initial, maximum] = isRefusal
       ? [initialDelayOfRefusalsMs, maxDelayOfRefusalsMs]
       : [initialDelayMs, maxDelayMs]

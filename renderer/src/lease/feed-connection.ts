@@ -25,7 +25,7 @@ export type DisconnectionReason =
   /** Status 429, 502, 503 or 504 */
   | 'unavailable'
   /** The response violates the protocol, most likely because it is not from the service. */
-  | 'bad_answer'
+  | 'bad_response'
 
 export interface ConnectionEnd {
   readonly reason: DisconnectionReason
@@ -75,7 +75,7 @@ export function connectFeed({ url, headers, clock, silenceMs, onMessage, onEnd }
     response.on('close', () => end({ reason: 'ended' }))
     if (response.statusCode !== 200) return end(refusal(response))
     if (!/^text\/event-stream *(;|$)/i.test(response.headers['content-type'] ?? '')) {
-      return end({ reason: 'bad_answer', status: 200 })
+      return end({ reason: 'bad_response', status: 200 })
     }
     read(response)
   })
@@ -100,7 +100,7 @@ export function connectFeed({ url, headers, clock, silenceMs, onMessage, onEnd }
         if (!isOver) onMessage(message, completeAt)
       },
       onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded') end({ reason: 'bad_answer', status: 200 })
+        if (type === 'max-buffer-size-exceeded') end({ reason: 'bad_response', status: 200 })
       },
     })
     response.on('data', (chunk: Buffer) => {
@@ -115,7 +115,7 @@ export function connectFeed({ url, headers, clock, silenceMs, onMessage, onEnd }
 }
 
 function refusal({ statusCode: status = 0, headers }: IncomingMessage): ConnectionEnd {
-  return { reason: reasons[status] ?? 'bad_answer', status, retryAfter: headers['retry-after'] }
+  return { reason: reasons[status] ?? 'bad_response', status, retryAfter: headers['retry-after'] }
 }
 
 const reasons: Readonly<Record<number, DisconnectionReason>> = {

@@ -65,8 +65,8 @@ describe('the feed connection', () => {
     ['503', (response) => response.writeHead(503).end(), { reason: 'unavailable', status: 503 }, 50],
     ['503 and when to retry', (response) => response.writeHead(503, { 'retry-after': '7' }).end(), { reason: 'unavailable', status: 503 }, 7000],
     ['503 and to retry never', (response) => response.writeHead(503, { 'retry-after': '999999' }).end(), { reason: 'unavailable', status: 503 }, 60_000],
-    ['a redirect', (response) => response.writeHead(302, { location: '/events' }).end(), { reason: 'bad_answer', status: 302 }, 2500],
-    ['another type', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'), { reason: 'bad_answer', status: 200 }, 2500],
+    ['a redirect', (response) => response.writeHead(302, { location: '/events' }).end(), { reason: 'bad_response', status: 302 }, 2500],
+    ['another type', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'), { reason: 'bad_response', status: 200 }, 2500],
     ['a broken connection', (response) => response.destroy(), { reason: 'unreachable' }, 50],
     ['an end without an event', (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(), { reason: 'ended' }, 50],
   ] // prettier-ignore
@@ -149,7 +149,7 @@ describe('the feed connection', () => {
       const { service, client } = await start(t)
       const disconnected = disconnection(client)
       service.send(text)
-      assert.equal((await disconnected).reason, 'bad_answer')
+      assert.equal((await disconnected).reason, 'bad_response')
       await until(() => service.streams === 0)
     })
   }

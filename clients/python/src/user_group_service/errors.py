@@ -39,9 +39,9 @@ ErrorCode = Literal[
 ]
 
 # `unreachable`: no connection, or it broke. `timed_out`: the deadline passed. `tls_failed`: the certificate is not trusted, or
-# the peer does not speak TLS. `refused`: a proxy responded with an error. `bad_answer`: the response is not from the service,
+# the peer does not speak TLS. `refused`: a proxy responded with an error. `bad_response`: the response is not from the service,
 # or is a redirect.
-TransportErrorCode = Literal["unreachable", "timed_out", "tls_failed", "refused", "bad_answer"]
+TransportErrorCode = Literal["unreachable", "timed_out", "tls_failed", "refused", "bad_response"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class TransportError(Exception):
 
 def bad_response(detail: str, status: Optional[int] = None) -> TransportError:
     return TransportError(
-        "bad_answer",
+        "bad_response",
         f"Unexpected response: {detail}. "
         "Check origin, and that no login page or redirect is in front of the User Group Service.",
         status,
