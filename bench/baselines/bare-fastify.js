@@ -2,6 +2,7 @@
 // strict JSON and a store. With `--together` one callback sends all responses of an event-loop iteration, which costs less CPU
 // under load.
 import Fastify from 'fastify'
+import { visible, visibleText } from '../../server/dist/contract/patterns.js'
 import { GetOrCreateResponse, UserGroupBody } from '../../server/dist/contract/user/schemas.js'
 
 const token = 'ugt_testing_2pFIDIsczoxQAYmZZ5jyInGdsK9wHC7ZbCAnfvESKYrX2VnNbX'
@@ -35,7 +36,10 @@ const respond = process.argv.includes('--together')
       send()
     }
 
-const app = Fastify({ exposeHeadRoutes: false })
+const app = Fastify({
+  exposeHeadRoutes: false,
+  ajv: { customOptions: { formats: { [visible]: visibleText } } },
+})
 app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
 app.route({
   method: 'GET',
