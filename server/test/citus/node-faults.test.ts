@@ -10,6 +10,7 @@ import { count } from '../store/contract/store-fixtures.ts'
 import { creation, openPostgres, rotation } from '../store/postgres/postgres-support.ts'
 import { adminApi, type AdminApi } from '../support/admin-api.ts'
 import { createApiToken } from '../support/command.ts'
+import { errorsIn } from '../support/doctor.ts'
 import type { HttpResponse } from '../support/http.ts'
 import { assertOAuthFault, introspector, type Introspect } from '../support/introspection.ts'
 import type { RunningService } from '../support/service.ts'
@@ -169,6 +170,11 @@ describe('Citus: nodes that fail', { skip }, () => {
       await readiness(services, 200, boundMs)
       const stranger = userApi(origin, generateApiToken('Testing'))
       assertFault(await stranger.get({ user_group_id: 'a', name: 'a' }), 'unauthenticated')
+      const [service] = services.running as [RunningService]
+      const { stdout } = await service.ugs('doctor', '--json', '--skip', 'durability,disk')
+      assert.deepEqual(errorsIn(stdout), [
+        `nodes: The node 127.0.0.1:${dead.port} cannot be reached. Requests for its user groups get 503.`,
+      ])
 
       await end(dead)
       const [first] = onDead as [Operations]

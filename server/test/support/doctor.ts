@@ -24,6 +24,14 @@ export function findingsOf(stdout: string, check: string): PrintedFinding[] {
   return (JSON.parse(stdout) as Report).findings.filter((finding) => finding.check === check)
 }
 
+/** Returns the check and the problem of each error in the output of `ugs doctor --json`. */
+export function errorsIn(stdout: string): string[] {
+  const { findings } = JSON.parse(stdout) as Report
+  return findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ check, problem }) => `${check}: ${problem}`)
+}
+
 /** Returns the statuses of all checks in the output of `ugs doctor --json`. */
 export function statusesOf(stdout: string): ReadonlyMap<string, string> {
   return new Map((JSON.parse(stdout) as Report).checks.map(({ name, status }) => [name, status]))

@@ -1,4 +1,5 @@
 import { hasCitus } from './citus.ts'
+import { isOfNode, PostgresFailure } from './postgres-fault.ts'
 import type { Query } from './primary-pool.ts'
 
 /** Rows of one node. */
@@ -43,14 +44,38 @@ export async function hasOtherNodes(query: Query): Promise<boolean> {
   return row?.exists === true
 }
 
-/** Runs a statement that returns one value on all active nodes but the server. Results of failed nodes may hold text of the server. */
-export function runOnOtherNodes(query: Query, statement: string): Promise<NodeResult[]> {
-  return query<NodeResult>(
-    `SELECT nodename || ':' || nodeport AS node, success, result
-     FROM run_command_on_all_nodes($1, give_warning_for_connection_errors => true) JOIN pg_dist_node USING (nodeid)
-     WHERE groupid <> (SELECT groupid FROM pg_dist_local_group) ORDER BY nodeid`,
-    [statement],
+/**
+ * Runs a statement that returns one value on all active nodes but the server, each in its own statement: a node that hangs must not
+ * keep the others from responding. Results of failed nodes may hold text of the server.
+ */
+export async function runOnOtherNodes(query: Query, statement: string): Promise<NodeResult[]> {
+  const nodes = await query<{ host: string; port: number }>(
+    `SELECT nodename AS host, nodeport AS port FROM pg_dist_node
+     WHERE isactive AND noderole = 'primary' AND groupid <> (SELECT groupid FROM pg_dist_local_group) ORDER BY nodeid`,
   )
+  return Promise.all(
+    nodes.map(async ({ host, port }) => ({
+      node: `${host}:${port}`,
+      ...(await runOnNode(query, [[host], [port], [statement]])),
+    })),
+  )
+}
+
+async function runOnNode(
+  query: Query,
+  values: readonly [hosts: string[], ports: number[], statements: string[]],
+): Promise<Omit<NodeResult, 'node'>> {
+  const failed = { success: false, result: null }
+  try {
+    const [row] = await query<Omit<NodeResult, 'node'>>(
+      'SELECT success, result FROM master_run_on_worker($1, $2, $3, false)',
+      values,
+    )
+    return row ?? failed
+  } catch (failure) {
+    if (!(failure instanceof PostgresFailure) || !isOfNode(failure.code)) throw failure
+    return failed
+  }
 }
 
 /** Returns " on HOST:PORT" for other nodes. */

@@ -21,10 +21,11 @@ import {
   type PostgresExaminationOptions,
 } from './doctor-check.ts'
 import { findMissingIndexes } from './doctor-indexes.ts'
+import { hasOtherNodes } from './doctor-nodes.ts'
 import { clusterChecks } from './doctor-cluster.ts'
 import { serverChecks } from './doctor-server.ts'
 import { checkServer, isBeingFilled, readApplied } from './migrate.ts'
-import { PostgresFailure, remediationFor } from './postgres-fault.ts'
+import { isOfNode, PostgresFailure, remediationFor } from './postgres-fault.ts'
 import { PrimaryPool, type Query } from './primary-pool.ts'
 import { Retry } from './retry.ts'
 import { Distribution } from './distribution.ts'
@@ -74,6 +75,11 @@ async function findingOfFailure({ query }: Examined, failure: unknown): Promise<
   const code =
     failure instanceof PostgresFailure ? failure.code : failure instanceof Fault ? failure.reason : undefined
   if (code === undefined) throw failure
+  if (isOfNode(code) && (await hasOtherNodes(query).catch(() => false)))
+    return warning(
+      `A node of the Citus cluster did not respond (${code}).`,
+      'Solve what the check `nodes` reports.',
+    )
   if (code !== '42501') return findingOf(`${remediationFor(code)} (${code})`, 'Check DATABASE_URL.')
   return warning(
     'The role lacks a right that this check needs.',
