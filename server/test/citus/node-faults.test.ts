@@ -8,7 +8,7 @@ import { poll } from '../failover/poll.ts'
 import { database, readiness, type Services } from '../failover/services.ts'
 import { count } from '../store/contract/store-fixtures.ts'
 import { creation, openPostgres, rotation } from '../store/postgres/postgres-support.ts'
-import { adminApi, type AdminApi } from '../support/admin-api.ts'
+import { adminApi, assertSucceeded, type AdminApi } from '../support/admin-api.ts'
 import { createApiToken } from '../support/command.ts'
 import { errorsIn } from '../support/doctor.ts'
 import type { HttpResponse } from '../support/http.ts'
@@ -100,6 +100,10 @@ describe('Citus: nodes that fail', { skip }, () => {
     origin = service.origin
     admin = adminApi(origin, await createApiToken(service, 'Testing', '--scopes', 'admin'))
     introspect = introspector(origin, await createApiToken(service, 'Testing', '--scopes', 'introspect'))
+    const named = { provided_id: 'eu', name: 'EU' }
+    const { schema } = assertSucceeded(await admin.createSchema({ body: named }), 'createSchema')
+    const ofSchema = { ...named, schema_id: schema.id }
+    assertSucceeded(await admin.createDataSource({ body: ofSchema }), 'createDataSource')
   })
   after(() => belongings.end())
 
@@ -150,7 +154,13 @@ describe('Citus: nodes that fail', { skip }, () => {
       /** Resolves with the statuses for the other worker, with requests for the dead one in flight. */
       const statusesOfLiving = async () => {
         const refusals = Promise.all(onDead.map(sendAll))
-        const lists = Promise.all(onDead.map(() => admin.searchUserGroups()))
+        const lists = Promise.all(
+          onDead.flatMap(() => [
+            admin.searchUserGroups(),
+            admin.listIsolationFindings(),
+            admin.restoreDeletedUserGroup({ params: { team_id: 1_000_000 } }),
+          ]),
+        )
         const responses = await sendAll(onLiving)
         for (const [name, response] of (await refusals).flat()) {
           if (name === 'introspect') assertOAuthFault(response, 'unavailable')

@@ -175,6 +175,7 @@ export class DataSources implements DataSourceStore {
           ...[workspaceId, environment, keys.map(({ id }) => id)],
           ...[keys.map(({ schemaKey }) => schemaKey), keys.map(({ key }) => key)],
         ],
+        null,
       )
       const teamIds = new Map<number, number>()
       for (const { data_source_id: id, team_id: teamId } of entries) {

@@ -203,7 +203,8 @@ export class UserGroups implements UserGroupStore {
     const { workspaceId, environment, teamId } = command
     return this.#retry.run(async (attempt) => {
       for (;;) {
-        const [row] = await this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
+        const select = () => this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
+        const [row] = await this.#distribution.onNodeOf(null, select)
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
         const key = deleted && withBucket(deleted.userGroup)
