@@ -53,7 +53,7 @@ async function migrate({ contract = false, citus }: MigrateOptions): Promise<voi
       citus === 'auto'
         ? () => {
             console.error(
-              'The database is a Citus cluster, but tables are on the coordinator only. To distribute them, run `ugs migrate --citus on`. Statements wait meanwhile.',
+              'The database is a Citus cluster, but tables are on the coordinator only. To distribute them, run `ugs migrate --citus on`. Writes wait meanwhile.',
             )
           }
         : undefined,

@@ -83,6 +83,25 @@ describe('Citus: a store that is open while its tables are distributed', () => {
     assert.equal((await store.userGroups.find(group))?.name, current.name)
   })
 
+  it('serves meanwhile although other transactions hold locks for long', async (t) => {
+    const url = await freshDatabase(t)
+    await (await openStore(parseDatabaseUrl(url), { ...defaults, distribute: 'never' })).close()
+    const store = await openPostgres(t, url, { lockTimeoutMs: 10_000 })
+    await created(store)
+    const [writer, reader] = [await openSession(t, url), await openSession(t, url)]
+    await writer.query('BEGIN; LOCK TABLE user_group IN ROW EXCLUSIVE MODE')
+    await reader.query('BEGIN; SELECT FROM user_group')
+    let retries = 0
+    const distributing = openPostgres(t, url, { distribute: 'required', onLocked: () => retries++ })
+    for (const session of [writer, reader]) {
+      const end = retries + 2
+      const isLocked = () => retries < end
+      while (isLocked()) await created(store)
+      await session.query('COMMIT')
+    }
+    await created(await distributing)
+  })
+
   it('reads again which shard has each bucket', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] })
     const proxy = await DatabaseProxy.start(t, await migratedDatabase(t))

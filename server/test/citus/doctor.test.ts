@@ -115,7 +115,7 @@ describe('ugs doctor on Citus', () => {
     const local = await examineOne(store.settings, 'distribution')
     assert.equal(local.severity, 'warning')
     assert.match(local.problem, /the tables are on the coordinator only/)
-    assert.equal(local.remedy, 'Run `ugs migrate --citus on`. Statements wait while it copies their tables.')
+    assert.equal(local.remedy, 'Run `ugs migrate --citus on`. Writes wait while it copies their tables.')
     const [version] = await store.query(
       "DELETE FROM schema_migration WHERE name LIKE 'contract-%' RETURNING *",
     )

@@ -1,4 +1,5 @@
 import { StoreError } from '../store-error.ts'
+import { withBriefLocks } from './brief-locks.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
@@ -75,17 +76,17 @@ export async function distributeNew(query: Query): Promise<void> {
 }
 
 /**
- * Distributes the tables of an existing store, one after the other, while services run. Statements on a table wait while Citus copies
+ * Distributes the tables of an existing store, one after the other, while services run. Writes to a table wait while Citus copies
  * its rows. Can be repeated after an interruption. `create_distributed_table_concurrently` would block writes for a moment only,
  * but Citus 13.2 then loses writes: a transaction that waits for that moment deletes from the table that Citus no longer uses.
  */
-export async function distributeLive(primary: PrimaryPool): Promise<void> {
-  for (const table of await findUndistributed(primary.query))
-    await primary.queryUnlimited(distributeTableStatement(table))
+export async function distributeLive(primary: PrimaryPool, onLocked?: () => void): Promise<void> {
+  const runAlone = (statement: string) => withBriefLocks(primary, (query) => query(statement), onLocked)
+  for (const table of await findUndistributed(primary.query)) await runAlone(distributeTableStatement(table))
   for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
   // Citus leaves the rows of a table that it distributes on the coordinator's disk, out of sight.
   for (const table of [...referenceTables, ...distributedTables])
-    await primary.queryUnlimited(
+    await runAlone(
       `SELECT truncate_local_data_after_distributing_table(oid) FROM pg_class
        WHERE oid = '${table}'::regclass AND pg_relation_size(oid) > 0`,
     )

@@ -106,7 +106,7 @@ interface Partition {
   readonly colocation: number
 }
 
-const waits = 'Statements wait while it copies their tables.'
+const waits = 'Writes wait while it copies their tables.'
 
 async function findDistributionProblems(query: Query): Promise<Finding[] | null> {
   const partitions = new Map(

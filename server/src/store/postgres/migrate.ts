@@ -118,7 +118,7 @@ function migrateLocked(
     if (isNew) await distributeNew(query)
     else {
       await withBriefLocks(primary, dropLegacyTriggers, onLocked)
-      await distributeLive(primary)
+      await distributeLive(primary, onLocked)
     }
     return true
   }, 'none')
