@@ -185,11 +185,11 @@ export class PrimaryPool {
    * need.
    * @throws PostgresFailure
    */
-  queryUnlimited<Row = UnknownRow>(statement: string, values?: readonly unknown[]): Promise<Row[]> {
+  queryUnlimited(statement: string): Promise<void> {
     return this.#use(async (run) => {
       await run('SET statement_timeout = 0; SET lock_timeout = 0')
       try {
-        return await run<Row>(statement, values)
+        await run(statement)
       } finally {
         await run('RESET statement_timeout; RESET lock_timeout')
       }
