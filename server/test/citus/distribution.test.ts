@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { freshDatabase, migratedDatabase } from '../support/database.ts'
+import { configureWorkers, freshDatabase, migratedDatabase } from '../support/database.ts'
 import { DatabaseProxy } from '../support/database-proxy.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'
 import { openSession } from '../support/session.ts'
@@ -100,6 +100,21 @@ describe('Citus: a store that is open while its tables are distributed', () => {
       await session.query('COMMIT')
     }
     await created(await distributing)
+  })
+
+  it('copies a table for longer than the workers allow statements of the role', async (t) => {
+    const url = await freshDatabase(t)
+    await (await openStore(parseDatabaseUrl(url), { ...defaults, distribute: 'never' })).close()
+    const session = await openSession(t, url)
+    // Each row takes a tenth of a second.
+    await session.query(
+      `INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author)
+       SELECT 1, 'Customer', 0, gen_random_uuid(), 'user_group.created', 'cli:somebody' FROM generate_series(1, 40);
+       ALTER TABLE audit_event ADD CHECK (pg_sleep(0.1)::text IS NOT NULL) NOT VALID`,
+    )
+    await configureWorkers(url, "statement_timeout = '3s'")
+    await openPostgres(t, url, { distribute: 'required' })
+    assert.equal(await valueOf(session, 'SELECT count(*)::int FROM audit_event'), 40)
   })
 
   it('reads again which shard has each bucket', async (t) => {

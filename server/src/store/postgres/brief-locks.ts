@@ -17,7 +17,7 @@ const deadlockDetected = '40P01'
  */
 export async function withBriefLocks(
   primary: PrimaryPool,
-  work: (query: Query) => Promise<unknown>,
+  work: (query: Query) => Promise<void>,
   onLocked?: () => void,
 ): Promise<void> {
   for (;;) {

@@ -81,7 +81,13 @@ export async function distributeNew(query: Query): Promise<void> {
  * but Citus 13.2 then loses writes: a transaction that waits for that moment deletes from the table that Citus no longer uses.
  */
 export async function distributeLive(primary: PrimaryPool, onLocked?: () => void): Promise<void> {
-  const runAlone = (statement: string) => withBriefLocks(primary, (query) => query(statement), onLocked)
+  const runAlone = (statement: string) => {
+    const run = async (query: Query) => {
+      await liftLimitsOnWorkers(query)
+      await query(statement)
+    }
+    return withBriefLocks(primary, run, onLocked)
+  }
   for (const table of await findUndistributed(primary.query)) await runAlone(distributeTableStatement(table))
   for (const name of distributedFunctions) await primary.query(distributeFunctionStatement(name))
   // Citus leaves the rows of a table that it distributes on the coordinator's disk, out of sight.
@@ -90,6 +96,15 @@ export async function distributeLive(primary: PrimaryPool, onLocked?: () => void
       `SELECT truncate_local_data_after_distributing_table(oid) FROM pg_class
        WHERE oid = '${table}'::regclass AND pg_relation_size(oid) > 0`,
     )
+}
+
+/**
+ * Lifts the statement timeout that the workers of a cluster may have for the role, for the rest of the transaction. PostgreSQL ignores
+ * the first setting. Citus sends a whole query string with each `SET`, so none of them may be in one with another statement.
+ */
+export async function liftLimitsOnWorkers(query: Query): Promise<void> {
+  await query("SET LOCAL citus.propagate_set_commands = 'local'")
+  await query('SET LOCAL statement_timeout = 0')
 }
 
 /** Returns the tables that are on the coordinator only, in the order in which they must be distributed. */
