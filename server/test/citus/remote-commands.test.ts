@@ -5,8 +5,11 @@ import pg from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
+import { distributedTables } from '../../src/store/postgres/citus.ts'
 import { storeOver } from '../../src/store/postgres/postgres-store.ts'
 import { PrimaryPool, type Query, type Statement } from '../../src/store/postgres/primary-pool.ts'
+import { PostgresTableAccess } from '../../src/store/postgres/table-access.ts'
+import { tables } from '../../src/store/tables.ts'
 import { migratedDatabase } from '../support/database.ts'
 import { created, creation, rotation, suiteScope } from '../store/postgres/postgres-support.ts'
 import { newApiToken } from '../store/contract/audit-events.ts'
@@ -204,6 +207,17 @@ describe('Citus: the commands to the nodes', () => {
       texts.filter((text) => writes.test(text)),
       [],
     )
+  })
+
+  it('a batch of a copy reads a bounded number of rows from each shard', async () => {
+    const source = new PostgresTableAccess(primary)
+    await created(store)
+    for (const table of tables.filter(({ name }) => distributedTables.some((one) => one === name))) {
+      const texts = (await commandsOf(() => source.read(table, null))).map(({ text }) => text)
+      const reads = texts.filter((text) => text.includes(`public.${table.name}_`))
+      assert.ok(reads.length > 0, table.name)
+      for (const text of reads) assert.match(text, /LIMIT/)
+    }
   })
 
   it('a lookup by the number alone goes to all nodes, so that this test notices such a statement', async () => {

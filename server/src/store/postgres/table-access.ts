@@ -8,9 +8,10 @@ import {
   type TableReader,
   type TableWriter,
 } from '../tables.ts'
+import { liftLimitsOnWorkers } from './citus.ts'
 import { hasTable, isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
-import type { PrimaryPool, UnknownRow } from './primary-pool.ts'
+import type { PrimaryPool, Query, UnknownRow } from './primary-pool.ts'
 
 /** Advisory lock of a beginning copy: an arbitrary number. */
 const beginningLock = 0x55475301
@@ -32,12 +33,13 @@ export class PostgresTableAccess implements TableWriter {
       '0',
       ...(table.longColumns ?? []).map((column) => `coalesce(octet_length(${column}), 0)`),
     ].join(' + ')
-    // Bytes of the previous rows, so that the first row is always included.
+    // Limits the rows first, because Citus would send all rows of a table to a window function. Bytes of the previous rows, so that the
+    // first row is always included.
     const rows = await this.#query(
       `SELECT ${columns.join(', ')}
        FROM (
          SELECT *, coalesce(sum(${bytes}) OVER (ORDER BY ${key} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
-         FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1
+         FROM (SELECT * FROM ${table.name} ${start} ORDER BY ${key} LIMIT $1) AS next
        ) AS page
        WHERE bytes_before < $2 ORDER BY ${key}`,
       [maxBatchRows, maxBatchBytes, ...(after ?? [])],
@@ -118,7 +120,11 @@ export class PostgresTableAccess implements TableWriter {
 
   /** Runs a statement without time-outs, because a table may be long. */
   #query(statement: string, values: readonly unknown[] = []): Promise<UnknownRow[]> {
-    return this.#primary.transaction((query) => query(statement, values), 'none').catch(interrupted)
+    const run = async (query: Query) => {
+      await liftLimitsOnWorkers(query)
+      return query(statement, values)
+    }
+    return this.#primary.transaction(run, 'none').catch(interrupted)
   }
 }
 
