@@ -71,7 +71,11 @@ async function withDatabase(run) {
 async function measure(databaseUrl) {
   const writer = await startService(databaseUrl)
   const folder = writer.file.slice(0, writer.file.lastIndexOf('/'))
-  const feed = await startService(databaseUrl, [], [], { UGS_DATA_DIR: folder })
+  const feed = await startService(databaseUrl, [], [], {
+    UGS_DATA_DIR: folder,
+    // Half of them for the API token.
+    UGS_MAX_EVENT_CONNECTIONS: String(2 * (idleConnections + 1)),
+  })
   const apiToken = await writer.createToken('introspect')
   const renderer = new IntrospectionClient({
     url: `${feed.origin}/oauth2/introspect`,

@@ -18,6 +18,8 @@ const heartbeatMs = 900
 
 /** Receives the events of one workspace and environment. */
 export interface EventSink extends TenantScope {
+  /** The API token of the client. */
+  readonly apiTokenId: number
   /** Receives events in order. Returns false if it cannot take more before `EventSubscription.resume` is called. */
   readonly send: (events: readonly PositionedEvent[]) => boolean
   /**
@@ -57,6 +59,8 @@ export class EventFeed {
   readonly #events: EventStore
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #subscribers = new Set<Subscriber>()
+  /** Number of subscribers by API token. */
+  readonly #countOf = new Map<number, number>()
   #position: EventPosition | null = null
   /** Every change that was committed before this time is at or before `#position`. */
   #completeAt = -Infinity
@@ -78,6 +82,10 @@ export class EventFeed {
 
   get subscribers(): number {
     return this.#subscribers.size
+  }
+
+  subscribersOf(apiTokenId: number): number {
+    return this.#countOf.get(apiTokenId) ?? 0
   }
 
   /** Number of events sent to subscribers. */
@@ -114,6 +122,7 @@ export class EventFeed {
       ...{ completeAt: -Infinity, lastHeartbeatAt: -Infinity },
     }
     this.#subscribers.add(subscriber)
+    this.#countOf.set(sink.apiTokenId, this.subscribersOf(sink.apiTokenId) + 1)
     this.#start()
     if (this.#isClosed) queueMicrotask(() => this.#endAll())
     else void this.#catchUp(subscriber)
@@ -123,7 +132,7 @@ export class EventFeed {
         void this.#catchUp(subscriber)
       },
       end: () => {
-        this.#subscribers.delete(subscriber)
+        this.#remove(subscriber)
         this.#wantedAt = this.#clock.monotonic()
       },
     }
@@ -137,10 +146,21 @@ export class EventFeed {
     this.#endAll()
   }
 
+  #remove(subscriber: Subscriber): void {
+    if (!this.#subscribers.delete(subscriber)) return
+    const { apiTokenId } = subscriber.sink
+    const count = this.subscribersOf(apiTokenId) - 1
+    if (count > 0) this.#countOf.set(apiTokenId, count)
+    else this.#countOf.delete(apiTokenId)
+  }
+
   #endAll(fault?: Fault): void {
-    const sinks = [...this.#subscribers].map(({ sink }) => sink)
-    this.#subscribers.clear()
-    for (const sink of sinks) sink.end(fault)
+    for (const subscriber of [...this.#subscribers]) this.#end(subscriber, fault)
+  }
+
+  #end(subscriber: Subscriber, fault?: Fault): void {
+    this.#remove(subscriber)
+    subscriber.sink.end(fault)
   }
 
   get #isRunning(): boolean {
@@ -240,8 +260,10 @@ export class EventFeed {
     try {
       action()
     } catch {
-      this.#subscribers.delete(subscriber)
-      subscriber.sink.end(new Fault('internal', 'Something went wrong on our side', { reason: 'EVENT_SINK' }))
+      this.#end(
+        subscriber,
+        new Fault('internal', 'Something went wrong on our side', { reason: 'EVENT_SINK' }),
+      )
     }
   }
 

@@ -29,6 +29,8 @@ export interface EventRoutesDependencies {
 /** Adds `GET /events`, which notifies renderers of changes to tokens (contract, "Events"). */
 export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
   const { feed, rateLimiter, maxConnections } = dependencies
+  // One API token leaves room for others.
+  const maxOfApiToken = Math.ceil(maxConnections / 2)
   const authentication = new Authentication(['Token'], dependencies.authentication)
   const checks = new TokenChecks(authentication)
   const validate = compileValidator(eventQuery)
@@ -49,6 +51,11 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       await feed.checkReadable()
       if (request.raw.socket.destroyed) throw new Fault('unavailable', 'The client has left')
       // From here on synchronous, so that simultaneous requests do not exceed the limit.
+      if (feed.subscribersOf(apiToken.id) >= maxOfApiToken)
+        throw new Fault(
+          'unavailable',
+          'This API token has too many event connections to this process. Close some, or raise UGS_MAX_EVENT_CONNECTIONS',
+        )
       if (feed.subscribers >= maxConnections)
         throw new Fault(
           'unavailable',

@@ -68,29 +68,32 @@ const closesWithin = async (socket: Socket, ms: number) => {
   return socket.destroyed
 }
 
-test('simultaneous requests do not exceed the limit of connections', async (t) => {
-  const { service, admin, open } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '3' })
-  const path = '/events'
-  const streams: EventStream[] = []
-  const refused: string[] = []
-  await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const stream = await open()
-      if (stream.response.statusCode === 200) streams.push(stream)
-      else refused.push(String(stream.response.headers['retry-after']))
-    }),
-  )
-  assert.deepEqual([streams.length, refused.length], [3, 17])
-  for (const seconds of refused) assert.match(seconds, /^[1-9]\d*$/)
-  const response = await sendRequest(service.origin, { path, token: admin })
-  assertFault(response, 'unavailable')
-  // Requests of others are not affected.
-  assertSuccess(await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
-  streams[0]?.close()
-  for (;;) {
-    const stream = await open()
-    if (stream.response.statusCode === 200) break
+test('simultaneous requests do not exceed the limit of connections, nor half of it for each API token', async (t) => {
+  const { service, admin, open } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '5' })
+  const { origin, tokens } = service
+  const other = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+  const openMany = async (token: string) => {
+    const streams = await Promise.all(Array.from({ length: 10 }, () => open('/events', token)))
+    const isOpen = ({ response }: EventStream) => response.statusCode === 200
+    for (const { response } of streams.filter((stream) => !isOpen(stream)))
+      assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
+    return streams.filter(isOpen)
   }
+  const refusalOf = async (token: string) => {
+    const response = await sendRequest(origin, { path: '/events?wait=1', token })
+    assertFault(response, 'unavailable')
+    return response.text
+  }
+  const streams = await openMany(admin)
+  assert.equal(streams.length, 3)
+  assert.match(await refusalOf(admin), /This API token has too many event connections/)
+  assert.equal((await openMany(other)).length, 2)
+  assert.match(await refusalOf(other), /This process has no room for another event connection/)
+  // Other operations are not affected.
+  assertSuccess(await userApi(origin, tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
+  streams[0]?.close()
+  while ((await open('/events', other)).response.statusCode !== 200);
+  assert.match(await refusalOf(admin), /This process has no room/)
 })
 
 test('no connection is allowed with UGS_MAX_EVENT_CONNECTIONS=0', async (t) => {
@@ -181,7 +184,8 @@ test('clients that read nothing disturb nobody and are disconnected, also after 
   assert.deepEqual(await areClosed, [true, true])
   assert.doesNotMatch(service.stderr(), /"level":(50|60)|Error/)
   // Their places are free again.
-  for (const stream of [await open(), await open()]) assert.equal(stream.response.statusCode, 200)
+  const other = await createApiToken(service, 'Testing', '--scopes', 'admin')
+  for (const token of [admin, other]) assert.equal((await open('/events', token)).response.statusCode, 200)
 })
 
 test('a slow client gets every event once when it reads on', async (t) => {

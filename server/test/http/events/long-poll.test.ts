@@ -10,7 +10,7 @@ import { assertFault, userApi, userGroupIn } from '../../support/user-api.ts'
 const service = await startService(
   { after },
   {
-    UGS_MAX_EVENT_CONNECTIONS: '2',
+    UGS_MAX_EVENT_CONNECTIONS: '4',
     UGS_API_TOKEN_CACHE_MS: '5000',
   },
 )
