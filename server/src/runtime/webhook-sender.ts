@@ -90,8 +90,15 @@ function pinningLookup(
   rules: WebhookAddressRules,
   resolveHost: (host: string) => Promise<readonly Address[]>,
 ): LookupFunction {
+  // Simultaneous connections share one: the system resolves few names at a time, also those of database servers.
+  const running = new Map<string, Promise<readonly Address[]>>()
+  const resolveShared = (host: string) => {
+    const resolution = running.get(host) ?? resolveHost(host).finally(() => running.delete(host))
+    running.set(host, resolution)
+    return resolution
+  }
   return (host, { all }, callback) => {
-    resolveHost(host).then(
+    resolveShared(host).then(
       (addresses) => {
         const [first] = addresses
         if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, rules)))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { WebhookSender, type WebhookSenderOptions } from '../../src/runtime/webhook-sender.ts'
 import { Authority, openssl } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -129,6 +130,21 @@ test('connects to the address that it has checked, so that a name cannot be boun
   // The next connection resolves again, and is refused.
   assert.deepEqual(await send(url), failed('ADDRESS_REFUSED'))
   assert.equal(receiver.received.length, 1)
+})
+
+test('simultaneous connections to a host share one resolution, so that a slow one takes few threads', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const resolutions: ((addresses: { address: string; family: number }[]) => void)[] = []
+  const resolveHost = () =>
+    new Promise<{ address: string; family: number }[]>((resolve) => resolutions.push(resolve))
+  const send = senderOf(t, { resolveHost })
+  const results = Promise.all([1, 2, 3].map((i) => send(`http://receiver.example:${port}/${i}`)))
+  while (resolutions.length === 0) await setImmediate()
+  await setImmediate()
+  assert.equal(resolutions.length, 1)
+  resolutions[0]?.([{ address: '127.0.0.1', family: 4 }])
+  assert.deepEqual(await results, Array(3).fill({ status: 204, errorCode: null }))
 })
 
 test('reports a name that cannot be resolved', async (t) => {

@@ -58,6 +58,9 @@ export class WebhookDispatcher {
   readonly #inFlight = new Map<string, Promise<void>>()
   /** Endpoints whose last attempt failed. They get one attempt at a time, so that those that hang leave room for others. */
   readonly #failing = new Set<number>()
+  /** Number of the last attempt of each endpoint. Those that waited longest go first, so that late ones leave room for others. */
+  readonly #lastAttempt = new Map<number, number>()
+  #attempts = 0
   #done: { readonly queue: string; readonly attempt: RecordedAttempt }[] = []
   #wake: () => void = () => undefined
   readonly #stopping = new AbortController()
@@ -148,7 +151,8 @@ export class WebhookDispatcher {
     const { store, clock } = this.#parts
     // Enough to find some that are not in flight.
     const due = await store.webhookDeliveries.due(clock.now(), 2 * maxInFlightOfEndpoint)
-    for (const delivery of due) {
+    const lastOf = ({ endpointId }: DueDelivery) => this.#lastAttempt.get(endpointId) ?? 0
+    for (const delivery of due.toSorted((a, b) => lastOf(a) - lastOf(b))) {
       const { endpointId, teamId } = delivery
       const target = targets.find(({ id }) => id === endpointId)
       const queue = `${endpointId}/${teamId ?? ''}`
@@ -156,6 +160,7 @@ export class WebhookDispatcher {
       const most = this.#failing.has(endpointId) ? 1 : maxInFlightOfEndpoint
       const isFull = this.#inFlight.size >= maxInFlight || inFlightOfEndpoint.length >= most
       if (target === undefined || isFull || this.#inFlight.has(queue)) continue
+      this.#lastAttempt.set(endpointId, ++this.#attempts)
       this.#inFlight.set(queue, this.#attempt(delivery, target, queue))
     }
   }
