@@ -13,6 +13,7 @@ import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.j
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
+import { interruptedFeed, postgresInterruptedFeed } from './cases/interrupted-feed.js'
 import { leasedCache } from './cases/leased-cache.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { mixed, postgresMixed } from './cases/mixed.js'
@@ -60,6 +61,7 @@ const cases = {
   'access-log': accessLog,
   'leased-cache': leasedCache,
   events,
+  'interrupted-feed': interruptedFeed,
   outbox,
   traces,
   bulk,
@@ -73,6 +75,7 @@ const cases = {
   'postgres-metrics-check': postgresMetricsCheck,
   'postgres-overload': postgresOverload,
   'postgres-events': postgresEvents,
+  'postgres-interrupted-feed': postgresInterruptedFeed,
   'postgres-outbox': postgresOutbox,
   'postgres-drivers': postgresDrivers,
   'postgres-size': postgresSize,

@@ -39,12 +39,12 @@ test('a client that disconnects at random, from two processes, sees each event o
       const { body } = await sendRequest(first.origin, { path: '/events?wait=1', token })
       let { position } = body as { position: string }
       const seen: { readonly id: string; readonly title: string }[] = []
-      const count = 2 * services.length * changesOfProcess
-      /** Reads until it has seen `most` more events, or all. */
+      const last = `last-${round} 1`
+      /** Reads until it has seen `most` more events, or the last one. */
       const read = async (process: number, most: number) => {
         const { origin } = services[process] ?? assert.fail()
         const stream = await EventStream.open(t, origin, { token, headers: { 'last-event-id': position } })
-        for (const end = Math.min(seen.length + most, count); seen.length < end;) {
+        for (const end = seen.length + most; seen.length < end && seen.at(-1)?.title !== last;) {
           const { id = '', event, data = '' } = await stream.next()
           assert.ok(comparePositions(id, position) >= 0, `${id} after ${position}`)
           assert.notEqual(event, 'reset')
@@ -56,13 +56,15 @@ test('a client that disconnects at random, from two processes, sees each event o
         stream.close()
       }
       const writing = Promise.all(services.map((_, process) => write(process, round)))
+      const ended = writing.then(() => apis[0]?.get({ user_group_id: `last-${round}`, name: 'A' }))
       for (const { process, events } of connections) await read(process, events)
       await read(0, Infinity)
+      await ended
       const shared = Array.from(
         { length: services.length * changesOfProcess },
         (_, i) => `shared-${round} ${i + 1}`,
       )
-      const expected = [...(await writing).flat(), ...shared]
+      const expected = [...(await writing).flat(), ...shared, last]
       assert.deepEqual(seen.map(({ title }) => title).toSorted(), expected.toSorted())
       for (const [i, { id }] of seen.entries())
         if (i > 0) assert.ok(comparePositions(id, seen[i - 1]?.id ?? '') > 0)
