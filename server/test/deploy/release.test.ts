@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -67,6 +67,68 @@ test('a release: the version in every manifest, and the notes from the changelog
   assert.match(run('release-notes.js', '1.0.0').stderr, /the packages have the version 7\.8\.9-rc\.1/)
   writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n')
   assert.match(run('release-notes.js', '7.8.9-rc.1').stderr, /no section/)
+})
+
+test('a release names its repository and commit where it is published', (t) => {
+  const folder = temporaryFolder(t)
+  const npmPackages = ['server', 'client', 'renderer']
+  const manifests = npmPackages.map((name) => `${name}/package.json`)
+  const readmes = [...npmPackages, 'clients/python'].map((name) => `${name}/README.md`)
+  const [chart, values] = ['Chart', 'values'].map((name) => `deploy/helm/user-group-service/${name}.yaml`)
+  const alerts = 'deploy/prometheus/alerts.yml'
+  for (const path of [...manifests, ...readmes, chart ?? '', values ?? '', alerts])
+    cpSync(join(root, path), join(folder, path))
+  const commit = '0f1e2d3c4b5a69788796a5b4c3d2e1f001234567'
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [join(root, 'scripts/set-repository.js'), ...args], { cwd: folder })
+  const read = (path = '') => readFileSync(join(folder, path), 'utf8')
+
+  assert.equal(run('owner/name', 'main').status, 2)
+  assert.equal(run('owner/name', commit).status, 0)
+  // npm refuses provenance unless it names this repository.
+  for (const name of npmPackages)
+    assert.deepEqual(JSON.parse(read(`${name}/package.json`)).repository, {
+      type: 'git',
+      url: 'git+https://github.com/owner/name.git',
+      directory: name,
+    })
+  const files = `https://github.com/owner/name/blob/${commit}/`
+  const links = readmes.flatMap((path) =>
+    Array.from(read(path).matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link),
+  )
+  assert.ok(links.includes(`${files}docs/api.md#fields`) && links.includes('#management'))
+  assert.deepEqual(
+    links.filter((link) => !/^(https:|#)/.test(link)),
+    [],
+  )
+  for (const link of links.filter((link) => link.startsWith(files)))
+    assert.ok(existsSync(join(root, link.slice(files.length).split('#')[0] ?? '')), link)
+  assert.ok(read(chart).endsWith(`annotations:\n  org.opencontainers.image.revision: ${commit}\n`))
+  assert.match(read(values), /^ {2}repository: ghcr\.io\/owner\/name$/m)
+  const runbooks = Array.from(read(alerts).matchAll(/runbook\w*: (\S+)#/g), ([text]) => text)
+  assert.deepEqual([...new Set(runbooks)], [`runbook_url: ${files}docs/operations.md#`])
+})
+
+test('a release publishes each npm package as a file, which npm takes for a repository without ./', (t) => {
+  const folder = temporaryFolder(t)
+  const packages = ['', '-client', '-renderer'].map((part) => `user-group-service${part}-1.0.0-rc.1.tgz`)
+  mkdirSync(join(folder, 'release'))
+  for (const file of [...packages, 'sbom.json', 'alerts.yml'])
+    writeFileSync(join(folder, 'release', file), '')
+  const text = readFileSync(join(workflows, 'release.yml'), 'utf8')
+  const [, script] = /- name: Publish the npm packages\n +run: \|\n((?: {10}.*\n)+)/.exec(text) ?? []
+  for (const [version, tag] of [
+    ['v1.0.0-rc.1', 'next'],
+    ['v1.0.0', 'latest'],
+  ]) {
+    const output = execFileSync('bash', ['-ec', `npm() { echo "$@"; }\n${script}`], {
+      cwd: folder,
+      env: { ...process.env, GITHUB_REF_NAME: version },
+      encoding: 'utf8',
+    })
+    const options = `--provenance --access public --tag ${tag}\n`
+    assert.equal(output, packages.map((file) => `publish ./release/${file} ${options}`).join(''))
+  }
 })
 
 test('the version of a released build names its commit', () => {
