@@ -50,8 +50,12 @@ export function writeLogSettingsFile(file: string, settings: Partial<LogSettings
 
 /** Returns the lines of the file. */
 export function logSettingsLines(settings: Partial<LogSettings>): string[] {
-  return Object.entries(settings).map(([name, value]) => `${name}=${value ?? 'off'}`)
+  return Object.entries(settings).map(
+    ([name, value = 'off']) => `${name}=${typeof value === 'number' ? share.format(value) : value}`,
+  )
 }
+
+const share = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 function readText(file: string): string {
   try {

@@ -282,7 +282,7 @@ function parseAccessLog(text: string): number | undefined {
   if (text === 'off') return undefined
   if (text === 'full') return 1
   const share = Number(text)
-  if (/^\d*\.?\d+(?:e-\d+)?$/.test(text) && share <= 1) return share
+  if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
   throw new RangeError('must be off, full, or a share between 0 and 1')
 }
 

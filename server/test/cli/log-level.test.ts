@@ -68,7 +68,7 @@ describe('ugs log-level', () => {
     assert.match((await run('folder', 'debug')).stderr, /folder: cannot be read or written \(EISDIR\)$/m)
     assert.equal((await run('folder', 'default', '--access-log', 'full')).code, 1)
     const rare = await run('x', 'warn', '--access-log', '0.0000001')
-    assert.equal(rare.stdout, 'LOG_LEVEL=warn UGS_ACCESS_LOG=1e-7\n')
+    assert.equal(rare.stdout, 'LOG_LEVEL=warn UGS_ACCESS_LOG=0.0000001\n')
     assert.equal((await run('x', '--access-log', 'off')).stdout, 'LOG_LEVEL=warn UGS_ACCESS_LOG=off\n')
     assert.equal(readFileSync(join(folder, 'x'), 'utf8'), 'LOG_LEVEL=warn\nUGS_ACCESS_LOG=off\n')
     assert.deepEqual(readdirSync(folder).sort(), ['folder', 'x'])
