@@ -10,8 +10,8 @@ describe('console session', () => {
   it('explains how to get an API token, and is accessible in both themes and at any width', async (t) => {
     const page = await running().open(t, { apiToken: null })
     if (page === undefined) return
-    await page.getByText('npx ugs open').waitFor()
-    await page.getByText('ugs api-token create --environment Customer').waitFor()
+    await page.getByText('npx user-group-service open').waitFor()
+    await page.getByText('npx user-group-service api-token create --environment Customer').waitFor()
     await page.getByText('with its UGS_DATA_DIR or DATABASE_URL').waitFor()
     assert.equal(await page.title(), 'Sign in · User Group Service')
     await assertLooksGood(page)

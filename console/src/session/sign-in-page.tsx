@@ -22,8 +22,9 @@ import { Wordmark } from '../layout/wordmark.tsx'
 import { signIn } from './requests.ts'
 import { chosenEnvironment, linkToEnvironment, otherEnvironment, type Ending } from './store.ts'
 
-const openCommand = 'npx ugs open'
-const createCommand = 'npx ugs api-token create --environment Customer --name support --scopes admin'
+const openCommand = 'npx user-group-service open'
+const createCommand =
+  'npx user-group-service api-token create --environment Customer --name support --scopes admin'
 
 const endings: Record<Exclude<Ending, 'elsewhere'>, string> = {
   expired: 'Your session is over. Sign in again to continue.',

@@ -11,7 +11,7 @@ export interface Started {
   readonly firstStart: FirstStart
 }
 
-const createApiToken = 'npx ugs api-token create --environment Testing --name backend'
+const createApiToken = 'npx user-group-service api-token create --environment Testing --name backend'
 
 /** Returns the text for a person at a terminal. It fits a screen of 24 lines, and lines of 100 characters unless a path is long. */
 export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart }: Started): string {
@@ -54,8 +54,8 @@ function firstRequest(origin: string, apiToken: string): string[] {
 
 function linkHint(isSignInLink: boolean): string {
   return isSignInLink
-    ? 'This link signs you in once, within 15 minutes. For another, run `npx ugs open`.'
-    : 'To open it signed in, run `npx ugs open`.'
+    ? 'Signs you in once, within 15 minutes. For another, run `npx user-group-service open`.'
+    : 'To open it signed in, run `npx user-group-service open`.'
 }
 
 /** Returns the same for a program: lines of JSON, in the form of the log. They have no sign-in link, because they may be kept. */

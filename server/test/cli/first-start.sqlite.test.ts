@@ -157,7 +157,10 @@ describe('the first start', () => {
     const environment = { DATABASE_URL: `sqlite:${folder}/ugs.db`, UGS_DATA_DIR: folder }
     const first = await startService(t, environment)
     assert.doesNotMatch(first.stdout(), /ug[at]_(customer|testing)/)
-    assert.match(first.stdout(), /npx ugs api-token create --environment Testing --name backend/)
+    assert.match(
+      first.stdout(),
+      /npx user-group-service api-token create --environment Testing --name backend/,
+    )
     const created = await first.ugs('api-token', 'create', '--environment', 'Customer', '--name', 'backend')
     const token = created.stdout.trim()
     const response = await sendRequest(first.origin, { token, body: { user_group_id: 'a', name: 'A' } })

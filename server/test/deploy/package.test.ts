@@ -82,6 +82,11 @@ describe('the packages, installed in an empty folder', () => {
     assert.equal(run(process.execPath, 'node_modules/.bin/ugs', '--version'), `${version}\n`)
   })
 
+  it('run a command of ugs by the name of the package, which is all that npx knows', () => {
+    const link = run(process.execPath, 'node_modules/.bin/user-group-service', 'console-link')
+    assert.match(link, /#sign-in=/)
+  })
+
   it('create, update and rotate', () => {
     writeFileSync(join(folder, 'calls.js'), program)
     const token = /uga_testing_\w+/.exec(printed.join('\n'))?.[0] ?? ''

@@ -54,7 +54,7 @@ export class ConsoleSessions {
     if (!apiToken.scopes.includes('admin'))
       throw new Fault(
         'forbidden',
-        'This API token lacks the scope "admin". Sign in with one that has it, or create one with `npx ugs api-token create --scopes admin`.',
+        'This API token lacks the scope "admin". Sign in with one that has it, or create one with `npx user-group-service api-token create --scopes admin`.',
       )
     const secret = randomBytes(secretBytes).toString('base64url')
     await this.#store.sessions.create({ hash: hashToken(secret), apiToken, requestId, now })
@@ -103,12 +103,12 @@ export class ConsoleSessions {
 function unknownTokenMessage(token: string): string {
   if (token.startsWith('ugt_'))
     return 'This is a user group token, which only shows a dashboard. Sign in with an API token, which starts with "uga_".'
-  return 'There is no such API token here, or it has expired or was revoked. Check that you copied all of it and that it is of this service, or create one with `npx ugs api-token create`.'
+  return 'There is no such API token here, or it has expired or was revoked. Check that you copied all of it and that it is of this service, or create one with `npx user-group-service api-token create`.'
 }
 
 function unusableLink(): Fault {
   return new WrongCredentials(
-    'This sign-in link was already used, has expired or does not exist. Create a new one with `npx ugs open`, or sign in with an API token.',
+    'This sign-in link was already used, has expired or does not exist. Create a new one with `npx user-group-service open`, or sign in with an API token.',
   )
 }
 
