@@ -142,11 +142,22 @@ describe('user group list', () => {
     await assertAccessible(page)
   })
 
-  it('loads more', async (t) => {
+  it('sorts the shown rows, and loads more', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
+    await page.getByText('Columns sort the user groups shown.').waitFor()
+    await page.getByRole('button', { name: 'Name' }).click()
+    await page
+      .getByRole('columnheader', { name: 'Name' })
+      .and(page.locator('[aria-sort=ascending]'))
+      .waitFor()
+    assert.deepEqual((await names(page)).slice(0, 2), ['Example customer 1', 'Example customer 2'])
+    await page.getByRole('button', { name: 'Name' }).click()
+    await page.locator('[aria-sort=descending]').waitFor()
+    assert.deepEqual((await names(page)).slice(0, 2), ['Example customer 50', 'Example customer 49'])
     await page.getByRole('button', { name: 'Load more' }).click()
     await page.getByText('61 user groups.').waitFor()
+    assert.deepEqual((await names(page)).slice(0, 2), ['Other customer', 'Example customer 60'])
     assert.equal(new Set(await names(page)).size, 61)
   })
 

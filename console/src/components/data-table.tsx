@@ -39,7 +39,6 @@ interface Props<Row extends RowData> {
   readonly columns: Columns<Row>
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
-  /** True if all rows are loaded, so that they can be sorted. */
   readonly sortable?: boolean
   readonly selection?: Selection<Row>
 }

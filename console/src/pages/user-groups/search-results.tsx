@@ -115,9 +115,7 @@ export function SearchResults({ search, onSearch }: Props) {
       {rows.length > 0 && <HealthCounts userGroups={rows} />}
       {/* Without rows too, because its dialog may be open. */}
       <BulkActions userGroups={rows}>
-        {(selection) => (
-          <UserGroupsTable userGroups={rows} sortable={!found.hasNextPage} selection={selection} />
-        )}
+        {(selection) => <UserGroupsTable userGroups={rows} sortable selection={selection} />}
       </BulkActions>
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
         <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
@@ -132,7 +130,7 @@ export function SearchResults({ search, onSearch }: Props) {
       <PagesFooter found={found} noun="user group" />
       {found.hasNextPage && !isSearching && rows.length > 0 && (
         <Text size="xs" c="dimmed">
-          You can sort by any column once all matches are loaded.
+          Columns sort the user groups shown. Load more to include others.
         </Text>
       )}
     </Paper>
