@@ -11,11 +11,13 @@ import type { Query } from './verify.ts'
 const startBoundMs = 60_000
 const credentials = 'postgres:example'
 
-/** Dynamic configuration of Patroni, in seconds. */
-export interface Timing {
+/** Dynamic configuration of Patroni. Times are in seconds. */
+export interface Configuration {
   readonly ttl: number
   readonly loop_wait: number
   readonly retry_timeout: number
+  readonly synchronous_mode_strict: boolean
+  readonly failsafe_mode: boolean
 }
 
 /** Returns whether the programs of the Debian packages patroni and etcd-server are on the PATH. */
@@ -47,7 +49,7 @@ export class PatroniMember {
     return `127.0.0.1:${this.port}`
   }
 
-  configure(etcd: string, restPort: number, timing: Timing): void {
+  configure(etcd: string, restPort: number, dynamic: Configuration): void {
     const configuration = {
       scope: 'ugs',
       name: this.name,
@@ -55,7 +57,7 @@ export class PatroniMember {
       etcd3: { hosts: etcd },
       bootstrap: {
         dcs: {
-          ...timing,
+          ...dynamic,
           synchronous_mode: true,
           // Patroni starts a killed server again only after a failover.
           primary_start_timeout: 0,
@@ -169,25 +171,28 @@ function send(signal: NodeJS.Signals, pids: readonly number[]): void {
 
 /** An etcd and servers of PostgreSQL with Patroni in synchronous mode and without a watchdog, on free local ports. */
 export class PatroniCluster {
-  readonly members: readonly [PatroniMember, PatroniMember]
+  readonly members: readonly PatroniMember[]
   /** Host and port. */
   readonly #etcd: string
 
-  private constructor(etcd: string, members: readonly [PatroniMember, PatroniMember]) {
+  private constructor(etcd: string, members: readonly PatroniMember[]) {
     this.#etcd = etcd
     this.members = members
   }
 
-  static async start(belongings: Belongings, timing: Timing): Promise<PatroniCluster> {
+  static async start(
+    belongings: Belongings,
+    servers: number,
+    configuration: Configuration,
+  ): Promise<PatroniCluster> {
     const programs = findPrograms()
     const etcd = await startEtcd(belongings)
-    const members = [
-      new PatroniMember(belongings, 'one', await freeServerPort(), programs),
-      new PatroniMember(belongings, 'two', await freeServerPort(), programs),
-    ] as const
+    const members: PatroniMember[] = []
+    for (let i = 1; i <= servers; i++)
+      members.push(new PatroniMember(belongings, `server${i}`, await freeServerPort(), programs))
     const cluster = new PatroniCluster(etcd, members)
     for (const member of members) {
-      member.configure(etcd, await freeServerPort(), timing)
+      member.configure(etcd, await freeServerPort(), configuration)
       member.start()
     }
     await cluster.healthy()

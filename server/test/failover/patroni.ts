@@ -12,6 +12,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     /** Duration of a pause, in seconds. */
     frozen: { type: 'string', default: '45' },
+    /** With three, the configuration of docs/postgresql.md but for the watchdog. */
+    servers: { type: 'string', default: '2' },
     ttl: { type: 'string', default: '8' },
     loop: { type: 'string', default: '2' },
     retry: { type: 'string', default: '3' },
@@ -32,10 +34,13 @@ setTimeout(() => {
   process.exit(1)
 }, boundMs).unref()
 
-const timing = {
+const servers = Number(options.servers)
+const configuration = {
   ttl: Number(options.ttl),
   loop_wait: Number(options.loop),
   retry_timeout: Number(options.retry),
+  synchronous_mode_strict: servers > 2,
+  failsafe_mode: servers > 2,
 }
 for (let round = 1; round <= rounds; round++) {
   for (const fault of faults) await run(fault, round)
@@ -45,7 +50,7 @@ for (let round = 1; round <= rounds; round++) {
 async function run(fault: Fault, round: number): Promise<void> {
   const belongings = new Belongings()
   try {
-    const cluster = await PatroniCluster.start(belongings, timing)
+    const cluster = await PatroniCluster.start(belongings, servers, configuration)
     await (await cluster.healthy()).query(`CREATE DATABASE ${database}`)
     const url = cluster.url(database)
     const services = await startServicesOn(belongings, [url, url])
