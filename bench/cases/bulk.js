@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { residentBytes } from '../lib/memory.js'
-import { startDatabase } from '../lib/postgres.js'
+import { withDatabase } from '../lib/postgres.js'
 import { startService } from '../lib/service.js'
 import { quantile, summaries } from '../lib/statistics.js'
 
@@ -19,14 +19,7 @@ const requestsPerPage = 20
 export const bulk = () => bulkOf('SQLite')
 
 /** @type {import('../run.js').Case} */
-export async function postgresBulk() {
-  const database = await startDatabase()
-  try {
-    return await bulkOf(`PostgreSQL ${database.version}`, database.url)
-  } finally {
-    await database.stop()
-  }
-}
+export const postgresBulk = () => withDatabase(({ url, version }) => bulkOf(`PostgreSQL ${version}`, url))
 
 /**
  * Imports `BENCH_USER_GROUPS` user groups, imports them again, exports them and requests the pages of the console. Goals: an

@@ -8,7 +8,7 @@ import { cpuTime } from '../lib/cpu.js'
 import { freshIds } from '../lib/ids.js'
 import { connections, loadRound } from '../lib/load.js'
 import { residentBytes } from '../lib/memory.js'
-import { startDatabase } from '../lib/postgres.js'
+import { withDatabase } from '../lib/postgres.js'
 import { rounds, seconds } from '../lib/rounds.js'
 import { startService } from '../lib/service.js'
 import { quantile, summaries } from '../lib/statistics.js'
@@ -24,7 +24,7 @@ const rotationsPerRound = 200
 export const events = () => measure(undefined)
 
 /** @type {import('../run.js').Case} */
-export const postgresEvents = () => withDatabase(measure)
+export const postgresEvents = () => withDatabase(({ url }) => measure(url))
 
 /**
  * Measures the cost of the event of a creation: the service with and without it, each on a separate store.
@@ -41,8 +41,8 @@ export async function outbox() {
 
 /** @type {import('../run.js').Case} */
 export const postgresOutbox = () =>
-  withDatabase((url) =>
-    withDatabase(async (otherUrl, client) => {
+  withDatabase(({ url }) =>
+    withDatabase(async ({ url: otherUrl, client }) => {
       const server = await startService(url)
       const other = await startService(otherUrl)
       // Without the table, the function that creates user groups writes no events.
@@ -50,19 +50,6 @@ export const postgresOutbox = () =>
       return compareCreations(server, other)
     }),
   )
-
-/**
- * @param {(url: string, client: import('pg').Client) => ReturnType<import('../run.js').Case>} run
- * @returns {ReturnType<import('../run.js').Case>}
- */
-async function withDatabase(run) {
-  const database = await startDatabase()
-  try {
-    return await run(database.url, database.client)
-  } finally {
-    await database.stop()
-  }
-}
 
 /**
  * @param {string | undefined} databaseUrl

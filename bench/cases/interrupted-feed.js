@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserGroupClient } from '../../client/dist/index.js'
 import { IntrospectionClient } from '../../renderer/dist/index.js'
-import { startDatabase } from '../lib/postgres.js'
+import { withDatabase } from '../lib/postgres.js'
 import { startService } from '../lib/service.js'
 import { quantile } from '../lib/statistics.js'
 
@@ -32,14 +32,7 @@ const disturbances = {
 export const interruptedFeed = () => measure(undefined)
 
 /** @type {import('../run.js').Case} */
-export async function postgresInterruptedFeed() {
-  const database = await startDatabase()
-  try {
-    return await measure(database.url)
-  } finally {
-    await database.stop()
-  }
-}
+export const postgresInterruptedFeed = () => withDatabase(({ url }) => measure(url))
 
 /**
  * @param {string | undefined} databaseUrl

@@ -2,7 +2,7 @@ import { bodySizes } from '../lib/bodies.js'
 import { compare, httpFigures } from '../lib/compare.js'
 import { freshIds, knownIds } from '../lib/ids.js'
 import { connections, loadRound } from '../lib/load.js'
-import { startDatabase } from '../lib/postgres.js'
+import { withDatabase } from '../lib/postgres.js'
 import { between, scrape } from '../lib/scrape.js'
 import { createGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
@@ -19,20 +19,10 @@ export const metrics = () => cost(undefined)
 export const metricsCheck = () => check(undefined)
 
 /** @type {import('../run.js').Case} */
-export const postgresMetrics = () => onPostgres(cost)
+export const postgresMetrics = () => withDatabase(({ url }) => cost(url))
 
 /** @type {import('../run.js').Case} */
-export const postgresMetricsCheck = () => onPostgres(check)
-
-/** @param {(databaseUrl: string) => Promise<import('../run.js').Report>} run */
-async function onPostgres(run) {
-  const database = await startDatabase()
-  try {
-    return await run(database.url)
-  } finally {
-    await database.stop()
-  }
-}
+export const postgresMetricsCheck = () => withDatabase(({ url }) => check(url))
 
 /**
  * Measures the cost of metrics: the service with and without UGS_METRICS_PORT.

@@ -8,7 +8,7 @@ import { compare } from '../lib/compare.js'
 import { changedIds, freshIds, manyKnownIds, rotatedIds } from '../lib/ids.js'
 import { loadRound } from '../lib/load.js'
 import { openLoopFigures, sentLate } from '../lib/open-loop.js'
-import { findProgram, startDatabase } from '../lib/postgres.js'
+import { findProgram, withDatabase } from '../lib/postgres.js'
 import { seedUserGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
 import { summaries } from '../lib/statistics.js'
@@ -44,14 +44,7 @@ const mostLateMs = 2
 export const mixed = () => measure()
 
 /** @type {import('../run.js').Case} */
-export async function postgresMixed() {
-  const database = await startDatabase()
-  try {
-    return await measure(database)
-  } finally {
-    await database.stop()
-  }
-}
+export const postgresMixed = () => withDatabase(measure)
 
 /**
  * Measures latencies of a mixed load at fixed rates, also beside an import, backups, checkpoints and housekeeping.

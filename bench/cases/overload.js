@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bodySizes } from '../lib/bodies.js'
 import { freshIds, knownIds } from '../lib/ids.js'
-import { startDatabase } from '../lib/postgres.js'
+import { withDatabase } from '../lib/postgres.js'
 import { createGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
 import { summaries } from '../lib/statistics.js'
@@ -47,14 +47,7 @@ const connections = [512, 1024, 2048]
 export const overload = () => overloaded({})
 
 /** @type {import('../run.js').Case} */
-export async function postgresOverload() {
-  const database = await startDatabase()
-  try {
-    return await overloaded({ databaseUrl: database.url })
-  } finally {
-    await database.stop()
-  }
-}
+export const postgresOverload = () => withDatabase(({ url }) => overloaded({ databaseUrl: url }))
 
 /**
  * Measures the goodput under three times the peak load: first the peak, then the overload, then the peak again after two

@@ -3,7 +3,7 @@ import { bodySizes } from '../lib/bodies.js'
 import { compare, httpFigures } from '../lib/compare.js'
 import { freshIds, manyKnownIds } from '../lib/ids.js'
 import { connections, loadRound } from '../lib/load.js'
-import { findProgram, startDatabase } from '../lib/postgres.js'
+import { findProgram, withDatabase } from '../lib/postgres.js'
 import { seedUserGroups } from '../lib/seed.js'
 import { startService } from '../lib/service.js'
 
@@ -34,12 +34,7 @@ export const workers = () => compareCounts(undefined)
 export async function postgresWorkers() {
   // Fails early if pgbench is not installed.
   findProgram('pgbench')
-  const database = await startDatabase()
-  try {
-    return await compareCounts(database)
-  } finally {
-    await database.stop()
-  }
+  return withDatabase(compareCounts)
 }
 
 /**

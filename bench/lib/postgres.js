@@ -66,6 +66,21 @@ export async function startDatabase() {
   }
 }
 
+/**
+ * Runs a case on a database of `startDatabase`, and removes the database.
+ * @template T
+ * @param {(database: Database) => Promise<T>} run
+ * @returns {Promise<T>}
+ */
+export async function withDatabase(run) {
+  const database = await startDatabase()
+  try {
+    return await run(database)
+  } finally {
+    await database.stop()
+  }
+}
+
 /** Returns the program folder of the newest PostgreSQL on this machine. */
 function programFolder() {
   try {
