@@ -4,7 +4,7 @@ import type { FaultCode } from '../domain/fault.ts'
 import type { AuthorizedRequest } from './operations.ts'
 import type { Permit } from './server/permit.ts'
 import type { RequestTrace } from './server/request-observer.ts'
-import { writeSuccessHead } from './server/response-head.ts'
+import { sendSuccess } from './server/success-response.ts'
 import { endingWithRequest, hasUnreadBody, mayBeTooLongToDrop } from './server/unread-body.ts'
 
 /** Collects headers of a response. */
@@ -85,11 +85,10 @@ export class RequestContext implements ResponseHeaders {
       this.respondedAt = performance.now()
       if (mayBeTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
     }
-    if (status === 200 && !isUnread) writeSuccessHead(response, this.#headers)
-    else response.writeHead(status, this.#headers)
+    if (status === 200 && !isUnread) return sendSuccess(response, this.#headers, json)
+    response.writeHead(status, this.#headers)
     if (isUnread) endingWithRequest(raw, Buffer.from(json)).pipe(response)
-    // Node.js writes a latin1 text together with the headers, without encoding it.
-    else response.end(json, bytes === json.length ? 'latin1' : 'utf8')
+    else response.end(json)
   }
 }
 
