@@ -31,13 +31,14 @@ describe('ugs migrate on Citus', () => {
     assert.equal(await valueOf(session, countShards), 4, 'the setting of the database')
   })
 
-  it('creates 8 shards unless the database has a setting', async (t) => {
+  it('creates one shard per node unless the database has a setting', async (t) => {
     const DATABASE_URL = await freshDatabase(t)
     const session = await openSession(t, DATABASE_URL)
     await session.query(`ALTER DATABASE ${new URL(DATABASE_URL).pathname.slice(1)} RESET citus.shard_count`)
     const { code, stderr } = await runUgs(['migrate'], { DATABASE_URL, UGS_DATA_DIR: temporaryFolder(t) })
     assert.equal(code, 0, stderr)
-    assert.equal(await valueOf(session, countShards), 8)
+    const countNodes = 'SELECT count(*)::int FROM pg_dist_node WHERE shouldhaveshards'
+    assert.equal(await valueOf(session, countShards), await valueOf(session, countNodes))
   })
 })
 

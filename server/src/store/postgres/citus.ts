@@ -125,11 +125,13 @@ function distributeTableStatement(table: DistributedTable): string {
 }
 
 /**
- * The number of shards, unless an operator has set it. Requests share a statement only within a shard, so that the 32 of Citus
- * would make them slower. Each node needs a shard.
+ * The number of shards, unless an operator has set it: one per node. Requests share a statement only within a shard, so that the 32 of
+ * Citus would make them slower.
  */
 const shardCount = `
-  SELECT CASE source WHEN 'default' THEN greatest(8, (SELECT count(*)::int FROM pg_dist_node WHERE shouldhaveshards)) ELSE setting::int END
+  SELECT CASE source WHEN 'default' THEN (
+    SELECT count(*)::int FROM pg_dist_node WHERE isactive AND shouldhaveshards AND noderole = 'primary'
+  ) ELSE setting::int END
   FROM pg_settings WHERE name = 'citus.shard_count'`
 
 const [firstTable] = distributedTables
