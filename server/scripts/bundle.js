@@ -12,7 +12,12 @@ const { BUILD_COMMIT } = process.env
 rmSync(folder, { recursive: true, force: true })
 const { metafile } = await build({
   absWorkingDir: fileURLToPath(new URL('../', import.meta.url)),
-  entryPoints: { ugs: 'dist/main.js', 'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js' },
+  entryPoints: {
+    ugs: 'dist/main.js',
+    // Tests evaluate `ugs` again for each command (scripts/ugs-process.js), which should not compile all commands again.
+    program: 'dist/cli/program.js',
+    'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js',
+  },
   outdir: 'bundle',
   // A flat folder at the same depth as `dist/`, so that paths relative to `import.meta.url` stay valid.
   entryNames: '[name]',

@@ -51,11 +51,10 @@ export function writeLogSettingsFile(file: string, settings: Partial<LogSettings
 /** Returns the lines of the file. */
 export function logSettingsLines(settings: Partial<LogSettings>): string[] {
   return Object.entries(settings).map(
-    ([name, value = 'off']) => `${name}=${typeof value === 'number' ? share.format(value) : value}`,
+    ([name, value = 'off']) =>
+      `${name}=${typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 20 }) : value}`,
   )
 }
-
-const share = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 function readText(file: string): string {
   try {

@@ -4,16 +4,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Note } from './keeper.ts'
+import type { Note } from './keeper.js'
 
 /** Processes and folders that a separate keeper process removes after the tests, even if the tests are killed. */
 export class Belongings {
   // In a new session, so that Ctrl-C does not end the keeper with the tests.
-  readonly #keeper = spawn(
-    process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL('keeper.ts', import.meta.url))],
-    { stdio: ['pipe', 'ignore', 'inherit'], detached: true },
-  )
+  readonly #keeper = spawn(process.execPath, [fileURLToPath(new URL('keeper.js', import.meta.url))], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    detached: true,
+  })
 
   folder(): string {
     const folder = mkdtempSync(join(tmpdir(), 'ugs-failover-'))

@@ -9,7 +9,7 @@ test('an access log without a reader drops lines and reports how many', async (t
   const lines = 100_000
   const program = `
     import { writeSync } from 'node:fs'
-    import { createAccessLogger } from ${JSON.stringify(new URL('../../src/observability/logger.ts', import.meta.url))}
+    import { createAccessLogger } from ${JSON.stringify(new URL('../../dist/observability/logger.js', import.meta.url))}
     const running = setInterval(() => undefined, 1000)
     const { logger, close } = createAccessLogger({
       warn: async ({ lines }) => {
@@ -20,7 +20,7 @@ test('an access log without a reader drops lines and reports how many', async (t
     })
     for (let i = 0; i < ${lines}; i++) logger.info({ text: 'x'.repeat(100) }, 'request')
   `
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program])
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
   t.after(() => child.kill('SIGKILL'))
   const [lost] = (await once(child.stdout, 'data')) as [Buffer]
   let log = ''

@@ -57,21 +57,24 @@ export async function configureWorkers(databaseUrl: string, setting: string): Pr
 
 /** Returns the URLs of a superuser of each node of a Citus cluster, the coordinator first, or of the only server. */
 export async function nodeUrls(): Promise<[string, ...string[]]> {
-  return (await ask<{ urls: [string, ...string[]] }>('/server')).urls
+  return (await server()).urls
+}
+
+function server(): Promise<{ urls: [string, ...string[]]; cloneOptions: string }> {
+  return ask('/server')
 }
 
 /** Creates a database on each node. */
 async function createDatabase(t: Scope, template: string): Promise<string> {
   const name = `ugs_test_${randomUUID().replaceAll('-', '')}`
-  const urls = await nodeUrls()
-  await Promise.all(
-    urls.map((url) => run(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`)),
-  )
+  const { urls, cloneOptions } = await server()
+  const statement = `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8' ${cloneOptions}`
+  await Promise.all(urls.map((url) => run(url, statement)))
   lifo(t).after(async () => {
     // In turn, because Citus connects the nodes.
     for (const url of urls) await dropDatabase(url, name)
   })
-  const url = new URL(await serverUrl())
+  const url = new URL(urls[0])
   url.pathname = name
   return url.href
 }

@@ -95,10 +95,10 @@ export function describeProcesses(
   })
 }
 
-const script = fileURLToPath(new URL('../sqlite/open-and-create.ts', import.meta.url))
+const script = fileURLToPath(new URL('../sqlite/open-and-create.js', import.meta.url))
 
 function create(url: string, prefix: string, count: number) {
-  return spawn(process.execPath, ['--import', 'tsx', script, url, prefix, String(count)], {
+  return spawn(process.execPath, [script, url, prefix, String(count), JSON.stringify(defaults)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

@@ -1,12 +1,18 @@
 // Separate process for store tests: opens a store, creates user groups, four at a time, and prints one line for each
-// acknowledged one. Arguments: URL of the database, prefix of the ids, number of user groups.
-import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
-import { openStore } from '../../../src/store/open-store.ts'
-import { mint, actor } from '../contract/store-fixtures.ts'
-import { defaults } from '../store-options.ts'
+// acknowledged one. Arguments: URL of the database, prefix of the ids, number of user groups, store options.
+// Runs the build, because compiling the sources would take most of the time.
+import { hash, randomBytes } from 'node:crypto'
+import { parseDatabaseUrl } from '../../../dist/config/database-url.js'
+import { openStore } from '../../../dist/store/open-store.js'
 
-const [url = '', prefix = '', count = '0'] = process.argv.slice(2)
+const [url = '', prefix = '', count = '0', options = ''] = process.argv.slice(2)
+/** @type {import('../../../dist/store/open-store.js').StoreOptions} */
+const defaults = JSON.parse(options)
 const store = await openStore(parseDatabaseUrl(url), { ...defaults, lockTimeoutMs: 30_000 })
+const issueToken = () => {
+  const sealed = randomBytes(34)
+  return { hash: hash('sha256', sealed, 'buffer'), keyId: 'test', sealed }
+}
 for (let next = 0; next < Number(count); next += 4) {
   const ids = Array.from({ length: Math.min(4, Number(count) - next) }, (_, i) => `${prefix}-${next + i}`)
   const results = await Promise.all(
@@ -15,8 +21,9 @@ for (let next = 0; next < Number(count); next += 4) {
         key: { workspaceId: 1, environment: 'Customer', providedId },
         change: { name: 'A' },
         mayWrite: true,
-        issueToken: mint,
-        ...actor,
+        issueToken,
+        author: 'api_token:1',
+        requestId: 'request-1',
         now: 1,
       }),
     ),

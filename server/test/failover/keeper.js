@@ -4,18 +4,18 @@ import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Note =
-  | { readonly started: number; readonly endWith: NodeJS.Signals }
-  | { readonly ended: number }
-  | { readonly folder: string }
+/** @typedef {{ started: number, endWith: NodeJS.Signals } | { ended: number } | { folder: string }} Note */
 
 /** Maximum time that a process may take to end, in milliseconds. */
 const patienceMs = 10_000
 
-const processes = new Map<number, NodeJS.Signals>()
-const folders: string[] = []
+/** @type {Map<number, NodeJS.Signals>} */
+const processes = new Map()
+/** @type {string[]} */
+const folders = []
 for await (const line of createInterface({ input: process.stdin })) {
-  const note = JSON.parse(line) as Note
+  /** @type {Note} */
+  const note = JSON.parse(line)
   if ('folder' in note) folders.push(note.folder)
   else if ('started' in note) processes.set(note.started, note.endWith)
   else processes.delete(note.ended)
@@ -31,7 +31,11 @@ while ([...processes.keys()].some((pid) => send(pid, 0)) && Date.now() < deadlin
 for (const pid of processes.keys()) send(pid, 'SIGKILL')
 for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 
-function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals | 0} signal
+ */
+function send(pid, signal) {
   try {
     return process.kill(pid, signal)
   } catch {
