@@ -173,4 +173,6 @@ export interface WebhookDeliverySearch extends PageLimit {
 export interface WebhookRedelivery {
   /** Events at or after this time, in milliseconds since the Unix epoch. */
   readonly since: number
+  /** Events before this time. Default: all. */
+  readonly until?: number | undefined
 }

@@ -272,9 +272,10 @@ export const redeliverWebhook = (id: number, deliveryId: number) =>
     webhookResponses.readRedelivered,
   )
 
-export const redeliverWebhooks = (id: number, { since }: WebhookRedelivery) =>
+export const redeliverWebhooks = (id: number, { since, until }: WebhookRedelivery) =>
   send('POST', `${webhookPathOf(id)}/redeliver`, webhookResponses.readRedelivered, {
     since: timeText('since', since),
+    until: timeText('until', until),
   })
 
 type Parameter = string | number | boolean | undefined

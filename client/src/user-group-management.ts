@@ -499,7 +499,7 @@ export class UserGroupManagement {
   }
 
   /**
-   * Sends all events since a time again, also delivered ones, and returns how many. A retry after a lost response does
+   * Sends all events of a time range again, also delivered ones, and returns how many. A retry after a lost response does
    * not count events that the lost attempt sends again.
    * @throws ServiceError `not_found`
    */

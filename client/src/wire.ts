@@ -1871,6 +1871,11 @@ export interface components {
        * @example 2026-11-21T20:15:53Z
        */
       since: string
+      /**
+       * @description Events before this time (RFC 3339).
+       * @example 2026-11-21T20:15:53Z
+       */
+      until?: string
     }
     WebhookRedeliveryResponse: {
       /**

@@ -142,9 +142,9 @@ const calls: Readonly<Record<string, Call>> = {
   ],
   redeliverWebhook: [(m) => m.redeliverWebhook(3, 4), 'POST /webhook-endpoints/3/deliveries/4/redeliver'],
   redeliverWebhooks: [
-    (m) => m.redeliverWebhooks(3, { since: 1500 }),
+    (m) => m.redeliverWebhooks(3, { since: 1500, until: 2000 }),
     'POST /webhook-endpoints/3/redeliver',
-    { since: '1970-01-01T00:00:01.500Z' },
+    { since: '1970-01-01T00:00:01.500Z', until: '1970-01-01T00:00:02.000Z' },
   ],
   listAuditEvents: [
     (m) =>
@@ -260,6 +260,7 @@ describe('management request', () => {
       () => management.searchUserGroups({ propertyValue: {} as never }).page(),
       () => management.redeliverWebhook(3, 0),
       () => management.redeliverWebhooks(3, { since: -1 }),
+      () => management.redeliverWebhooks(3, { since: 0, until: NaN }),
       () => management.listAuditEvents({ since: NaN }).page(),
       () => management.listAuditEvents({ until: Date.parse('9999-12-31T23:59:59.999Z') + 1 }).page(),
       () => management.updateUserGroup(7, { properties: { seats: Infinity } }),

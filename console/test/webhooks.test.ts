@@ -251,23 +251,28 @@ describe('webhooks page', () => {
     await page.getByRole('link', { name: 'Listed' }).waitFor()
   })
 
-  it('redelivers all events since a time', async (t) => {
+  it('redelivers all events of a time range', async (t) => {
     const { receiver, id } = await attempted(t, 'Repeated', 204)
     const page = await running().open(t, { path: `${path}/${id}`, expected: /400/ })
     if (page === undefined) return
-    await page.getByRole('button', { name: 'Redeliver since a time' }).click()
+    await page.getByRole('button', { name: 'Redeliver a time range' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Redeliver' }).click()
     await dialog.getByText('Choose a date and time.').waitFor()
     receiver.received.length = 0
     // In the time zone of the browser, which is that of this process.
-    const in2Hours = new Date(Date.now() + 7_200_000 - new Date().getTimezoneOffset() * 60_000)
-    await dialog.getByLabel('Since').fill(in2Hours.toISOString().slice(0, 16))
+    const inHours = (hours: number) =>
+      new Date(Date.now() + hours * 3_600_000 - new Date().getTimezoneOffset() * 60_000)
+        .toISOString()
+        .slice(0, 16)
+    await dialog.getByLabel('Since').fill(inHours(-4))
+    await dialog.getByLabel('Until').fill(inHours(-2))
     await dialog.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText('0 events to Repeated.').waitFor()
 
-    await page.getByRole('button', { name: 'Redeliver since a time' }).click()
-    await dialog.getByLabel('Since').fill('2026-01-01T00:00')
+    await page.getByRole('button', { name: 'Redeliver a time range' }).click()
+    await dialog.getByLabel('Since').fill(inHours(-2))
+    await dialog.getByLabel('Until').fill(inHours(2))
     await dialog.getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText('1 event to Repeated.').waitFor()
     while (receiver.received.length === 0) await delivered(id, 'delivered')
@@ -305,7 +310,7 @@ describe('webhooks page', () => {
       { path: `${path}/${id}` },
       (page) => page.getByRole('table', { name: 'Deliveries' }).waitFor(),
       clicking('Pause'),
-      clicking('Redeliver since a time'),
+      clicking('Redeliver a time range'),
       dialogOf((page) => chooseMore(page, 'Rotate secret')),
       dialogOf((page) => chooseMore(page, 'Delete')),
     )

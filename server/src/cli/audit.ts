@@ -1,13 +1,20 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { auditEventJson } from '../http/admin/audit-events/responses.ts'
 import { auditActions, timeOfEvent, type AuditAction } from '../domain/audit/audit-event.ts'
 import { AuditLog, type AuditFilter } from '../domain/audit/audit-log.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { environments, type Environment } from '../domain/environment.ts'
-import { parseTimestamp } from '../domain/util/timestamp.ts'
 import { operator } from '../runtime/operator.ts'
 import { firstOf } from './first-of.ts'
-import { jsonOption, parseCount, parseDuration, parseName, workspaceOption } from './options.ts'
+import {
+  jsonOption,
+  parseCount,
+  parseDuration,
+  parseName,
+  sinceOption,
+  untilOption,
+  workspaceOption,
+} from './options.ts'
 import { formatTime, printJson, printTable } from './output.ts'
 import { findWorkspace, withStore } from './with-store.ts'
 
@@ -32,12 +39,8 @@ export function addAuditCommands(program: Command): void {
     .description('List changes, newest first.')
     .addOption(workspaceOption())
     .addOption(new Option('--environment <environment>', 'only in this environment').choices(environments))
-    .option(
-      '--since <time>',
-      'at or after a time, such as 2026-11-21T20:15:53Z, or a duration ago, such as 24h',
-      parseTime,
-    )
-    .option('--until <time>', 'before a time or a duration ago', parseTime)
+    .addOption(sinceOption())
+    .addOption(untilOption())
     .option('--user-group <user_group_id>', 'only of user groups that have or had this id', parseName)
     .addOption(new Option('--action <action>', 'only this action').choices(auditActions))
     .option('--author <author>', 'only by this author: api_token:ID or cli:USER', parseName)
@@ -52,19 +55,6 @@ export function addAuditCommands(program: Command): void {
     .requiredOption('--older-than <duration>', 'minimum age of the deleted events: 90d, 52w', parseDuration)
     .addOption(jsonOption())
     .action(prune)
-}
-
-/** @throws InvalidArgumentError */
-function parseTime(text: string): number {
-  const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
-  if (timestamp !== null) return timestamp
-  try {
-    return Date.now() - parseDuration(text)
-  } catch {
-    throw new InvalidArgumentError(
-      'It must be a time, such as 2026-11-21T20:15:53Z, or a duration: 30s, 15m, 12h, 90d or 2w.',
-    )
-  }
 }
 
 async function list(options: ListOptions): Promise<void> {

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { visibleText } from '../contract/patterns.ts'
 import { environments } from '../domain/environment.ts'
 import { parseId } from '../domain/util/id.ts'
+import { parseTimestamp } from '../domain/util/timestamp.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 
 export const workspaceOption = () =>
@@ -11,6 +12,15 @@ export const environmentOption = () =>
   new Option('--environment <environment>', 'environment').choices(environments).makeOptionMandatory()
 
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
+
+export const sinceOption = () =>
+  new Option(
+    '--since <time>',
+    'at or after a time, such as 2026-11-21T20:15:53Z, or a duration ago, such as 24h',
+  ).argParser(parseTime)
+
+export const untilOption = () =>
+  new Option('--until <time>', 'before a time or a duration ago').argParser(parseTime)
 
 /** Adds a command for one workspace and environment. */
 export function tenantScopeCommand(parent: Command, name: string, description: string): Command {
@@ -39,6 +49,18 @@ export function parseDuration(text: string): number {
     throw new InvalidArgumentError('It must be a number and a unit: 30s, 15m, 12h, 90d or 2w.')
   }
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
+}
+
+function parseTime(text: string): number {
+  const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  if (timestamp !== null) return timestamp
+  try {
+    return Date.now() - parseDuration(text)
+  } catch {
+    throw new InvalidArgumentError(
+      'It must be a time, such as 2026-11-21T20:15:53Z, or a duration: 30s, 15m, 12h, 90d or 2w.',
+    )
+  }
 }
 
 /** Accepts a name or id of 1 to 255 characters, one of them visible, without control characters and U+FFFF. */

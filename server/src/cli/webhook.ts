@@ -3,7 +3,6 @@ import { readConfig } from '../config/settings.ts'
 import { eventTypes, type EventType } from '../domain/event/event.ts'
 import { timeOfEvent } from '../domain/audit/audit-event.ts'
 import type { Caller } from '../domain/user-group/user-group-service.ts'
-import { parseTimestamp } from '../domain/util/timestamp.ts'
 import { deliveryStates, type DeliveryState } from '../domain/webhook/webhook-delivery.ts'
 import { defaultSecretOverlapMs, maxSecretOverlapMs } from '../domain/webhook/webhook-endpoint.ts'
 import type { WebhookEndpointHealth } from '../domain/webhook/webhook-endpoint-store.ts'
@@ -11,7 +10,14 @@ import type { EndpointWithSecret, WebhookManagement } from '../domain/webhook/we
 import { webhookDeliveryJson, webhookEndpointJson } from '../http/admin/webhook-endpoints/responses.ts'
 import { openWebhookManagement } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
-import { parseCount, parseDuration, parseName, tenantScopeCommand } from './options.ts'
+import {
+  parseCount,
+  parseDuration,
+  parseName,
+  sinceOption,
+  tenantScopeCommand,
+  untilOption,
+} from './options.ts'
 import { formatTime, printJson, printLine, printTable } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
@@ -29,6 +35,7 @@ interface ListDeliveriesOptions extends TenantScopeOptions {
 interface RedeliverOptions extends TenantScopeOptions {
   delivery?: number
   since?: number
+  until?: number
 }
 
 export function addWebhookCommands(program: Command): void {
@@ -65,9 +72,10 @@ export function addWebhookCommands(program: Command): void {
     .option('--state <state>', deliveryStates.join(', '), parseState)
     .option('--limit <count>', 'maximum number', parseCount, 50)
     .action(listDeliveries)
-  ofOne('redeliver', 'Send one event again, or all since a time.')
+  ofOne('redeliver', 'Send one event again, or all of a time range.')
     .option('--delivery <id>', 'id from `ugs webhook deliveries`', parseCount)
-    .option('--since <time>', 'RFC 3339, such as 2026-11-21T20:15:53Z', parseTime)
+    .addOption(sinceOption())
+    .addOption(untilOption())
     .action(redeliver)
 }
 
@@ -84,12 +92,6 @@ function parseState(text: string): DeliveryState {
   const state = deliveryStates.find((one) => one === text)
   if (state === undefined) throw new InvalidArgumentError(`It must be one of ${deliveryStates.join(', ')}.`)
   return state
-}
-
-function parseTime(text: string): number {
-  const time = parseTimestamp(text)
-  if (time === null) throw new InvalidArgumentError('It must be a time such as 2026-11-21T20:15:53Z.')
-  return time
 }
 
 function parseOverlap(text: string): number {
@@ -197,10 +199,14 @@ async function listDeliveries(
     )
 }
 
-async function redeliver(id: number, { delivery, since, ...options }: RedeliverOptions): Promise<void> {
-  const which = delivery !== undefined ? { deliveryId: delivery } : since !== undefined ? { since } : null
-  if (which === null || (delivery !== undefined && since !== undefined))
-    throw new UsageError('name either --delivery or --since')
+async function redeliver(
+  id: number,
+  { delivery, since, until, ...options }: RedeliverOptions,
+): Promise<void> {
+  if ((delivery === undefined) === (since === undefined) || (delivery !== undefined && until !== undefined))
+    throw new UsageError('name either --delivery or --since, which can be limited by --until')
+  const which =
+    delivery === undefined ? { since: since ?? 0, until: until ?? Infinity } : { deliveryId: delivery }
   const count = await withWebhooks(options, (webhooks, caller) => webhooks.redeliver(caller, id, which))
   if (options.json) printJson({ redelivered: count })
   else console.error(`The service sends ${count} ${count === 1 ? 'event' : 'events'} again.`)

@@ -1,4 +1,3 @@
-import { lookup as resolve } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import {
@@ -9,23 +8,17 @@ import {
 import type { SendWebhook } from '../domain/webhook/webhook-dispatcher.ts'
 import type { AttemptResult } from '../domain/webhook/webhook-delivery.ts'
 import { version } from '../version.ts'
+import { createResolver, type ResolveHost, type ResolverOptions } from './webhook-resolver.ts'
 
-interface Address {
-  readonly address: string
-  readonly family: number
-}
-
-export interface WebhookSenderOptions extends WebhookAddressRules {
-  /** Replaces the resolver of the system in tests. */
-  readonly resolveHost?: (host: string) => Promise<readonly Address[]>
+export interface WebhookSenderOptions extends WebhookAddressRules, ResolverOptions {
   /** Certificate authorities in PEM, instead of those of Node.js. */
   readonly ca?: string
   /** All times are in milliseconds. */
-  readonly timeouts?: { readonly connect: number; readonly response: number }
+  readonly timeouts?: { readonly connect: number; readonly response: number; readonly body: number }
 }
 
 /** A receiver that responds later should put its work into a queue. */
-const defaultTimeouts = { connect: 5000, response: 10_000 }
+const defaultTimeouts = { connect: 5000, response: 10_000, body: 1000 }
 /** Number of bytes of a response that are read, to use the connection again. */
 const maxResponseBytes = 65_536
 
@@ -33,19 +26,21 @@ const maxResponseBytes = 65_536
 export class WebhookSender {
   readonly #rules: WebhookAddressRules
   readonly #responseMs: number
+  readonly #bodyMs: number
   readonly #agent: Agent
+  readonly #closing = new AbortController()
 
-  constructor({ resolveHost, ca, timeouts = defaultTimeouts, ...rules }: WebhookSenderOptions) {
-    this.#rules = rules
+  constructor({ ca, timeouts = defaultTimeouts, ...options }: WebhookSenderOptions) {
+    this.#rules = options
     this.#responseMs = timeouts.connect + timeouts.response
+    this.#bodyMs = timeouts.body
     this.#agent = new Agent({
       connect: {
         timeout: timeouts.connect,
-        lookup: pinningLookup(rules, resolveHost ?? ((host) => resolve(host, { all: true }))),
+        lookup: pinningLookup(options, createResolver(options, this.#closing.signal)),
         ...(ca !== undefined && { ca }),
       },
       headersTimeout: timeouts.response,
-      bodyTimeout: timeouts.response,
       maxHeaderSize: 16_384,
       pipelining: 1,
     })
@@ -63,7 +58,9 @@ export class WebhookSender {
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.#responseMs)]),
       })
       // The status decides. A body that is too long, late or cut off costs only the connection.
-      await response.body.dump({ limit: maxResponseBytes }).catch(() => undefined)
+      await response.body
+        .dump({ limit: maxResponseBytes, signal: AbortSignal.timeout(this.#bodyMs) })
+        .catch(() => undefined)
       return { status: response.statusCode, errorCode: null }
     } catch (error) {
       return { status: null, errorCode: codeOf(error) }
@@ -71,6 +68,7 @@ export class WebhookSender {
   }
 
   close(): Promise<void> {
+    this.#closing.abort()
     return this.#agent.destroy()
   }
 }
@@ -86,19 +84,9 @@ class AddressRefusedError extends Error {
  * Resolves the host of a connection. The connection is made to the addresses that were checked, so a second resolution cannot replace
  * them (DNS rebinding).
  */
-function pinningLookup(
-  rules: WebhookAddressRules,
-  resolveHost: (host: string) => Promise<readonly Address[]>,
-): LookupFunction {
-  // Simultaneous connections share one: the system resolves few names at a time, also those of database servers.
-  const running = new Map<string, Promise<readonly Address[]>>()
-  const resolveShared = (host: string) => {
-    const resolution = running.get(host) ?? resolveHost(host).finally(() => running.delete(host))
-    running.set(host, resolution)
-    return resolution
-  }
+function pinningLookup(rules: WebhookAddressRules, resolveHost: ResolveHost): LookupFunction {
   return (host, { all }, callback) => {
-    resolveShared(host).then(
+    resolveHost(host).then(
       (addresses) => {
         const [first] = addresses
         if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, rules)))

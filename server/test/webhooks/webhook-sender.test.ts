@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createSocket } from 'node:dgram'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { before, test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { createResolver } from '../../src/runtime/webhook-resolver.ts'
 import { WebhookSender, type WebhookSenderOptions } from '../../src/runtime/webhook-sender.ts'
 import { Authority, openssl } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -13,8 +15,27 @@ import { startReceiver } from '../support/webhooks.ts'
 const open = { allowsHttp: true, allowsPrivate: true }
 const { signal } = new AbortController()
 
+/** Starts a name server that knows no name, and returns its address. */
+async function startNameServer(responds: (query: Buffer) => boolean): Promise<string> {
+  const socket = createSocket('udp4', (query, { port, address }) => {
+    if (!responds(query)) return
+    // A response (QR) with the error NXDOMAIN.
+    query.writeUInt16BE(0x8183, 2)
+    socket.send(query, port, address)
+  }).unref()
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return `127.0.0.1:${socket.address().port}`
+}
+
+let nameServer = ''
+
+before(async () => {
+  nameServer = await startNameServer((query) => !query.includes('hanging'))
+})
+
 function senderOf(t: TestContext, options: Partial<WebhookSenderOptions> = {}) {
-  const sender = new WebhookSender({ ...open, ...options })
+  const sender = new WebhookSender({ ...open, nameServers: [nameServer], ...options })
   t.after(() => sender.close())
   return (url: string) => sender.send({ url, headers: { 'webhook-id': 'a' }, body: '{}' }, signal)
 }
@@ -41,18 +62,36 @@ test('does not follow a redirect', async (t) => {
 test('gives up on a receiver that does not respond in time', async (t) => {
   const receiver = await startReceiver(t)
   receiver.respond = () => undefined
-  const result = await senderOf(t, { timeouts: { connect: 500, response: 50 } })(receiver.url)
+  const result = await senderOf(t, { timeouts: { connect: 500, response: 50, body: 50 } })(receiver.url)
   assert.ok(
     ['UND_ERR_HEADERS_TIMEOUT', 'ETIMEDOUT'].includes(result.errorCode ?? ''),
     String(result.errorCode),
   )
 })
 
-test('takes the status of a receiver whose body never ends', async (t) => {
+test('takes the status of a receiver whose body never ends, and closes the connection', async (t) => {
   const receiver = await startReceiver(t)
-  receiver.respond = (response) => response.writeHead(200).write('{')
-  const send = senderOf(t, { timeouts: { connect: 500, response: 50 } })
+  let closed: Promise<unknown> | undefined
+  receiver.respond = (response) => {
+    closed = once(response, 'close')
+    response.writeHead(200).write('{')
+  }
+  const send = senderOf(t, { timeouts: { connect: 600_000, response: 600_000, body: 50 } })
   assert.deepEqual(await send(receiver.url), { status: 200, errorCode: null })
+  await closed
+})
+
+test('uses a connection again', async (t) => {
+  const receiver = await startReceiver(t)
+  const ports = new Set<number | undefined>()
+  receiver.respond = (response, request) => {
+    ports.add(request.socket.remotePort)
+    response.end('received')
+  }
+  const send = senderOf(t)
+  for (let i = 0; i < 4; i++) await send(receiver.url)
+  // The first may still be busy at the second request.
+  assert.ok(ports.size <= 2, `${ports.size}`)
 })
 
 test('reads no more than 64 KiB of a huge response', async (t) => {
@@ -145,6 +184,41 @@ test('simultaneous connections to a host share one resolution, so that a slow on
   assert.equal(resolutions.length, 1)
   resolutions[0]?.([{ address: '127.0.0.1', family: 4 }])
   assert.deepEqual(await results, Array(3).fill({ status: 204, errorCode: null }))
+})
+
+test('a name whose name server does not respond never reaches the threads of this process', async (t) => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const resolved: string[] = []
+  const resolveHost = (host: string) => {
+    resolved.push(host)
+    return Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+  }
+  const send = senderOf(t, { resolveHost })
+  const hanging = Promise.all([1, 2].map((i) => send(`http://hanging${i}.invalid:${port}/`)))
+  assert.deepEqual(await send(`http://receiver.example:${port}/`), { status: 204, errorCode: null })
+  for (const { status, errorCode } of await hanging) {
+    assert.equal(status, null)
+    assert.match(errorCode ?? '', /^ETIMEOUT$|^UND_ERR_CONNECT_TIMEOUT$/)
+  }
+  assert.deepEqual(resolved, ['receiver.example'])
+})
+
+test('names of /etc/hosts work without a name server', async (t) => {
+  const receiver = await startReceiver(t)
+  const nameServers = [await startNameServer(() => false)]
+  const { port } = new URL(receiver.url)
+  const send = senderOf(t, {
+    nameServers,
+    resolveHost: () => Promise.reject(new Error('not in this process')),
+  })
+  assert.deepEqual(await send(`http://localhost:${port}/`), { status: 204, errorCode: null })
+})
+
+test('after closing, no name is resolved', async () => {
+  const nameServers = [await startNameServer(() => false)]
+  const resolution = createResolver({ nameServers }, AbortSignal.abort())('localhost')
+  await assert.rejects(resolution, { code: 'ETIMEOUT' })
 })
 
 test('reports a name that cannot be resolved', async (t) => {

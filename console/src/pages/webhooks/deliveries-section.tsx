@@ -45,7 +45,7 @@ export function DeliveriesSection({ endpoint }: Props) {
             Look again
           </Button>
           <Button size="xs" variant="default" onClick={() => setIsRedelivering(true)}>
-            Redeliver since a time
+            Redeliver a time range
           </Button>
         </Group>
       }

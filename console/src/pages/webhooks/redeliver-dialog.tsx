@@ -13,14 +13,14 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Asks since when to send events again. */
+/** Asks for the time range whose events are sent again. */
 export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
   const queryClient = useQueryClient()
   const [since, setSince] = useState('')
+  const [until, setUntil] = useState('')
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => {
-      // Without a time zone, so it is a time in that of the browser.
-      const body = { since: since && new Date(since).toISOString() }
+      const body = { since: timestampOf(since), ...(until !== '' && { until: timestampOf(until) }) }
       return postAdmin<Wire['WebhookRedeliveryResponse']>(`/webhook-endpoints/${id}/redeliver`, { body })
     },
     onSuccess: async ({ redelivered }) => {
@@ -41,12 +41,11 @@ export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
       onClose={onClose}
     >
       <Text size="sm">
-        This sends all events since a time again, also those that were delivered. The receiver sees the same
-        ids.
+        This sends all events of a time range again, also those that were delivered. The receiver sees the
+        same ids. The times are in the time zone of this browser.
       </Text>
       <TextInput
         label="Since"
-        description="In the time zone of this browser."
         type="datetime-local"
         value={since}
         onChange={(event) => setSince(event.currentTarget.value)}
@@ -54,6 +53,16 @@ export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
         required
         data-autofocus
       />
+      <TextInput
+        label="Until"
+        description="Events before this time. Empty for all."
+        type="datetime-local"
+        value={until}
+        onChange={(event) => setUntil(event.currentTarget.value)}
+      />
     </FormDialog>
   )
 }
+
+/** Returns a time of a `datetime-local` field, which is in the time zone of the browser, for the API. */
+const timestampOf = (time: string) => time && new Date(time).toISOString()

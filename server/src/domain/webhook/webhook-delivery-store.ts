@@ -119,6 +119,6 @@ export interface ListDeliveries extends TenantScope {
 export interface Redeliver extends TenantScope {
   readonly endpointId: number
   readonly now: number
-  /** The id of a delivery, or the earliest time of an event. */
-  readonly which: { readonly deliveryId: number } | { readonly since: number }
+  /** The id of a delivery, or all events at or after `since` and before `until`. */
+  readonly which: { readonly deliveryId: number } | { readonly since: number; readonly until: number }
 }

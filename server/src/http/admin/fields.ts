@@ -2,6 +2,8 @@ import { Type, type Static } from 'typebox'
 import { limits } from '../../contract/limits.ts'
 import { timestamp, wholeNumber, withoutNul } from '../../contract/patterns.ts'
 import { response, success } from '../../contract/user/schemas.ts'
+import { validationFailed } from '../../domain/fault.ts'
+import { parseTimestamp } from '../../domain/util/timestamp.ts'
 
 // Schemas that several resources of `/admin/v1` share.
 
@@ -78,10 +80,15 @@ export const searchText = (description: string) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength, pattern: withoutNul }))
 
 export const timeParameter = (description: string) =>
-  Type.Optional(
-    Type.String({
-      description: `${description} (RFC 3339).`,
-      pattern: timestamp,
-      examples: ['2026-11-21T20:15:53Z'],
-    }),
-  )
+  Type.String({
+    description: `${description} (RFC 3339).`,
+    pattern: timestamp,
+    examples: ['2026-11-21T20:15:53Z'],
+  })
+
+/** @throws Fault `validation_failed` if the time does not exist */
+export function timestampOf(name: string, text: string): number {
+  const time = parseTimestamp(text)
+  if (time !== null) return time
+  throw validationFailed([{ path: `/${name}`, message: 'must be an existing date and time' }])
+}

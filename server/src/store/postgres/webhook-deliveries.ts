@@ -278,9 +278,9 @@ async function redeliverBatch(
     'deliveryId' in which
       ? ['webhook_delivery_id = $3', which.deliveryId]
       : [
-          `event_id >= $3 AND last_attempt_at < $2 AND NOT (state = 'pending' AND attempts = 0)
-           ORDER BY webhook_delivery_id LIMIT $4`,
-          ...[firstEventId(which.since), deliveriesAtOnce],
+          `event_id >= $3 AND event_id < $4 AND last_attempt_at < $2 AND NOT (state = 'pending' AND attempts = 0)
+           ORDER BY webhook_delivery_id LIMIT $5`,
+          ...[firstEventId(which.since), firstEventId(which.until), deliveriesAtOnce],
         ]
   const rows = await query<{ team_id: number }>(
     `UPDATE webhook_delivery SET state = 'pending', attempts = 0, first_attempt_at = NULL,

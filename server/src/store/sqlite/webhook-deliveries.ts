@@ -127,12 +127,14 @@ export class WebhookDeliveries implements Synchronous<
 
   /** Redelivers a batch. Null if there is no such endpoint. */
   redeliverBatch({ workspaceId, environment, endpointId, now, which }: Redeliver): Batch | null {
-    const { hasEndpoint, selectOne, selectSince, reset } = this.#statements
+    const { hasEndpoint, selectOne, selectRange, reset } = this.#statements
     if (hasEndpoint.get(endpointId, workspaceId, environment) === undefined) return null
     const rows =
       'deliveryId' in which
         ? selectOne.all(endpointId, which.deliveryId)
-        : selectSince.all(endpointId, firstEventId(which.since), now, deliveriesAtOnce)
+        : selectRange.all(
+            ...[endpointId, firstEventId(which.since), firstEventId(which.until), now, deliveriesAtOnce],
+          )
     for (const { webhook_delivery_id: id } of rows) reset.run(now, id)
     for (const teamId of new Set(rows.map(({ team_id }) => team_id))) this.#promote(endpointId, teamId, now)
     return { count: rows.length, isDone: 'deliveryId' in which || rows.length < deliveriesAtOnce }
@@ -253,9 +255,9 @@ function managementStatements(prepare: Prepare) {
     selectOne: prepare<[number, number], WebhookDeliveryRow>(
       'SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ? AND webhook_delivery_id = ?',
     ),
-    selectSince: prepare<[number, string, number, number], WebhookDeliveryRow>(
-      `SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ? AND event_id >= ? AND last_attempt_at < ?
-         AND NOT (state = 'pending' AND attempts = 0)
+    selectRange: prepare<[number, string, string, number, number], WebhookDeliveryRow>(
+      `SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ? AND event_id >= ? AND event_id < ?
+         AND last_attempt_at < ? AND NOT (state = 'pending' AND attempts = 0)
        ORDER BY webhook_delivery_id LIMIT ?`,
     ),
     reset: prepare<[number, number]>(

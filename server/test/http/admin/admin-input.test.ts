@@ -285,6 +285,7 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
     [{}, '/since'],
     [{ since: 'yesterday' }, '/since'],
     [{ since: '2026-02-30T00:00:00Z' }, '/since'],
+    [{ since: '2026-02-27T00:00:00Z', until: '2026-02-30T00:00:00Z' }, '/until'],
   ],
 }
 

@@ -238,7 +238,7 @@ test('after a rotation, the old and the new secret sign until the overlap ends',
   assert.throws(() => verified(after, secret))
 })
 
-test('events are sent again, one or all since a time', async (t) => {
+test('events are sent again, one or all of a time range', async (t) => {
   const bench = await webhookBench(t)
   const receiver = await startReceiver(t)
   const { endpoint } = await bench.management.create(caller, { name: 'A', url: receiver.url, eventTypes: [] })
@@ -247,17 +247,23 @@ test('events are sent again, one or all since a time', async (t) => {
   bench.time.now += minute
   const since = bench.time.now
   await bench.rename('a', 'B')
+  bench.time.now += minute
+  const until = bench.time.now
   await bench.rename('a', 'C')
   await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 3))
   receiver.received.length = 0
   bench.time.now += minute
-  assert.equal(await bench.management.redeliver(scope, endpoint.id, { since }), 2)
+  assert.equal(await bench.management.redeliver(scope, endpoint.id, { since, until: Infinity }), 2)
   await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 3))
   assert.deepEqual(namesOf(receiver.received), ['a 2', 'a 3'])
+  bench.time.now += minute
+  assert.equal(await bench.management.redeliver(scope, endpoint.id, { since, until }), 1)
+  await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 3))
+  assert.deepEqual(namesOf(receiver.received), ['a 2', 'a 3', 'a 2'])
   const oldest = (await deliveriesOf(bench, endpoint.id)).at(-1)
   assert.equal(await bench.management.redeliver(scope, endpoint.id, { deliveryId: oldest?.id ?? 0 }), 1)
   await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 3))
-  assert.deepEqual(namesOf(receiver.received), ['a 2', 'a 3', 'a 1'])
+  assert.deepEqual(namesOf(receiver.received), ['a 2', 'a 3', 'a 2', 'a 1'])
 })
 
 test('one process delivers, and another one goes on after a crash without losing an event', async (t) => {

@@ -92,7 +92,13 @@ test('ugs webhook manages endpoints', async () => {
     [id],
   )
   assert.deepEqual(await ugs('deliveries', String(id)), [])
-  assert.deepEqual(await ugs('redeliver', String(id), '--since', '2020-01-01T00:00:00Z'), { redelivered: 0 })
+  assert.deepEqual(await ugs('redeliver', String(id), '--since', '2020-01-01', '--until', '1h'), {
+    redelivered: 0,
+  })
+  await assert.rejects(
+    ugs('redeliver', String(id), '--delivery', '1', '--until', '1h'),
+    /either --delivery or/,
+  )
   assert.deepEqual(await ugs('delete', String(id)), { id, deleted: true })
 })
 

@@ -2,9 +2,7 @@ import { Type, type Static } from 'typebox'
 import { wholeNumber } from '../../../contract/patterns.ts'
 import { auditActions, isEventId } from '../../../domain/audit/audit-event.ts'
 import type { AuditFilter } from '../../../domain/audit/audit-log.ts'
-import { validationFailed } from '../../../domain/fault.ts'
-import { parseTimestamp } from '../../../domain/util/timestamp.ts'
-import { cursor, limit, searchText, timeParameter } from '../fields.ts'
+import { cursor, limit, searchText, timeParameter, timestampOf } from '../fields.ts'
 import type { AdminOperation } from '../operation.ts'
 import { cursorOf, limitOf, listResponse, positionOf } from '../pages.ts'
 import { auditEventJson } from './responses.ts'
@@ -13,8 +11,8 @@ import { textEnum } from '../../../contract/text-enum.ts'
 
 const auditQuery = Type.Object(
   {
-    since: timeParameter('Events at or after this time'),
-    until: timeParameter('Events before this time'),
+    since: Type.Optional(timeParameter('Events at or after this time')),
+    until: Type.Optional(timeParameter('Events before this time')),
     team_id: Type.Optional(Type.String({ description: 'Team id of a user group.', pattern: wholeNumber })),
     user_group_id: searchText(
       'Id of a user group. If no user group has this id any more, events of those that had it.',
@@ -61,20 +59,12 @@ function filterOf({
   request_id,
 }: AuditQuery): AuditFilter {
   return {
-    since: timestampOf('since', since),
-    until: timestampOf('until', until),
+    since: since === undefined ? undefined : timestampOf('since', since),
+    until: until === undefined ? undefined : timestampOf('until', until),
     teamId: team_id === undefined ? undefined : Number(team_id),
     providedId: user_group_id,
     action,
     author,
     requestId: request_id,
   }
-}
-
-/** @throws Fault `validation_failed` */
-function timestampOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const time = parseTimestamp(text)
-  if (time !== null) return time
-  throw validationFailed([{ path: `/${name}`, message: 'must be an existing date and time' }])
 }

@@ -1,10 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { json, successful } from '../../../contract/json/json-builder.ts'
-import { validationFailed } from '../../../domain/fault.ts'
-import { parseTimestamp } from '../../../domain/util/timestamp.ts'
 import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import { defaultSecretOverlapMs } from '../../../domain/webhook/webhook-endpoint.ts'
-import { cursor, DeletedResponse, limit } from '../fields.ts'
+import { cursor, DeletedResponse, limit, timestampOf } from '../fields.ts'
 import { deleted, type AdminOperation } from '../operation.ts'
 import { listResponse, pageById } from '../pages.ts'
 import { secretResponse, webhookDeliveryJson, webhookEndpointJson } from './responses.ts'
@@ -143,19 +141,19 @@ export const webhookEndpointOperations = {
     tag,
     method: 'POST',
     path: '/webhook-endpoints/{id}/redeliver',
-    summary: 'Send all events since a time again',
+    summary: 'Send all events of a time range again',
     description: 'Also those that were delivered. Events that wait for their first attempt are not counted.',
     body: schemas.WebhookRedeliveryBody,
     response: schemas.WebhookRedeliveryResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params, body }, { webhooks }) => {
-      const since = parseTimestamp((body.value as schemas.WebhookRedeliveryBody).since)
-      if (since === null)
-        throw validationFailed([{ path: '/since', message: 'must be an existing date and time' }])
+      const { since, until } = body.value as schemas.WebhookRedeliveryBody
+      const which = {
+        since: timestampOf('since', since),
+        until: until === undefined ? Infinity : timestampOf('until', until),
+      }
       return {
-        json: successful({
-          redelivered: json(await webhooks.redeliver(caller, params.id as number, { since })),
-        }),
+        json: successful({ redelivered: json(await webhooks.redeliver(caller, params.id as number, which)) }),
       }
     },
   },

@@ -1,5 +1,4 @@
 import { Type, type Static } from 'typebox'
-import { timestamp } from '../../../contract/patterns.ts'
 import { response, success, text } from '../../../contract/user/schemas.ts'
 import { eventTypes as allEventTypes } from '../../../domain/event/event.ts'
 import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
@@ -8,7 +7,7 @@ import {
   maxSecretOverlapMs,
   webhookStates,
 } from '../../../domain/webhook/webhook-endpoint.ts'
-import { id, nextCursor, time, timeOrNull } from '../fields.ts'
+import { id, nextCursor, time, timeOrNull, timeParameter } from '../fields.ts'
 import { textEnum } from '../../../contract/text-enum.ts'
 
 const eventTypes = Type.Array(textEnum(allEventTypes), {
@@ -125,11 +124,8 @@ const WebhookDelivery = response({
 
 export const WebhookRedeliveryBody = Type.Object(
   {
-    since: Type.String({
-      description: 'Events at or after this time (RFC 3339).',
-      pattern: timestamp,
-      examples: ['2026-11-21T20:15:53Z'],
-    }),
+    since: timeParameter('Events at or after this time'),
+    until: Type.Optional(timeParameter('Events before this time')),
   },
   { additionalProperties: false },
 )
