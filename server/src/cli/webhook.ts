@@ -3,6 +3,7 @@ import { readConfig } from '../config/settings.ts'
 import { eventTypes, type EventType } from '../domain/event/event.ts'
 import { timeOfEvent } from '../domain/audit/audit-event.ts'
 import type { Caller } from '../domain/user-group/user-group-service.ts'
+import type { Redeliver } from '../domain/webhook/webhook-delivery-store.ts'
 import { deliveryStates, type DeliveryState } from '../domain/webhook/webhook-delivery.ts'
 import { defaultSecretOverlapMs, maxSecretOverlapMs } from '../domain/webhook/webhook-endpoint.ts'
 import type { WebhookEndpointHealth } from '../domain/webhook/webhook-endpoint-store.ts'
@@ -203,10 +204,11 @@ async function redeliver(
   id: number,
   { delivery, since, until, ...options }: RedeliverOptions,
 ): Promise<void> {
-  if ((delivery === undefined) === (since === undefined) || (delivery !== undefined && until !== undefined))
-    throw new UsageError('name either --delivery or --since, which can be limited by --until')
-  const which =
-    delivery === undefined ? { since: since ?? 0, until: until ?? Infinity } : { deliveryId: delivery }
+  let which: Redeliver['which']
+  if (delivery === undefined && since !== undefined) which = { since, until: until ?? Infinity }
+  else if (delivery !== undefined && since === undefined && until === undefined)
+    which = { deliveryId: delivery }
+  else throw new UsageError('name either --delivery or --since, which can be limited by --until')
   const count = await withWebhooks(options, (webhooks, caller) => webhooks.redeliver(caller, id, which))
   if (options.json) printJson({ redelivered: count })
   else console.error(`The service sends ${count} ${count === 1 ? 'event' : 'events'} again.`)

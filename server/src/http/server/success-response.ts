@@ -16,8 +16,8 @@ let date = { second: 0, text: '' }
 
 /**
  * Sends a response with status 200. `writeHead` would examine each header again, and Node.js would pass head and body to the
- * system as two texts, which together takes a fifth of the CPU time of an unchanged GET. The headers must be valid: nobody checks
- * them.
+ * system as two texts. Both together take a sixth of the CPU time of an unchanged GET (decision 0024). The headers must be valid:
+ * nobody checks them.
  * @param headers alternating names and values, with the Content-Length
  */
 export const sendSuccess: Send = (response, headers, json) => {
