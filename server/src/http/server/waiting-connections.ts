@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Maximum delay of the end of listening, in milliseconds. */
-const maxDelayMs = 500
-
 /**
  * Accepts the connections in the queue of the operating system before the server stops listening, which resets them. Stops
  * listening after an event-loop iteration without a connection or request: the next connection is unlikely to wait already.
+ * @param maxDelayMs maximum delay of the end of listening, in milliseconds
  */
-export function acceptWaitingConnections(app: FastifyInstance): void {
+export function acceptWaitingConnections(app: FastifyInstance, maxDelayMs = 500): void {
   app.addHook('preClose', (done) => {
     const until = performance.now() + maxDelayMs
     let isQuiet = false

@@ -6,7 +6,8 @@ import { RawConnection, requestText } from '../../support/raw-connection.ts'
 
 test('a server that stops listening responds to the connections that wait to be accepted', async () => {
   const app = Fastify({ return503OnClosing: false })
-  acceptWaitingConnections(app)
+  // A slow machine needs longer than the default.
+  acceptWaitingConnections(app, 60_000)
   app.get('/', () => ({}))
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   const opening = Array.from({ length: 20 }, async () => {
