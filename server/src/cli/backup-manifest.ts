@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { readSecretKeys, refuseMissing } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
 import { Keyring } from '../domain/secret-key/keyring.ts'
@@ -45,6 +45,9 @@ export async function verifyBackup(config: Config, file: string): Promise<void> 
   }
   if (digest !== (await digestOf(file)))
     throw new CommandError(`${file}: was altered after the backup; use another backup`)
+  const log = ['-wal', '-journal'].map((ending) => realpathSync(file) + ending).find(existsSync)
+  if (log !== undefined)
+    throw new CommandError(`${log}: would alter the backup, because SQLite applies it; remove it`)
 }
 
 function keyringOf(config: Config): Keyring {

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -161,6 +162,23 @@ describe('ugs backup and restore', () => {
     assertFailure(await verify(file), /\.manifest: is missing/)
 
     writeFileSync(manifest, signed)
+    const link = fresh('link.db')
+    symlinkSync(file, link)
+    copyFileSync(manifest, `${link}.manifest`)
+    const altered = fresh('altered.db')
+    copyFileSync(file, altered)
+    const database = new BetterSqlite3(altered)
+    database.pragma('journal_mode = WAL')
+    database.exec("UPDATE user_group SET name = 'B'")
+    copyFileSync(`${altered}-wal`, `${file}-wal`)
+    database.close()
+    for (const path of [file, link])
+      assertFailure(await verify(path), /backup\.db-wal: would alter the backup/)
+    rmSync(`${file}-wal`)
+    writeFileSync(`${file}-journal`, '')
+    assertFailure(await verify(file), /backup\.db-journal: would alter the backup/)
+    rmSync(`${file}-journal`)
+
     new BetterSqlite3(file).exec("UPDATE user_group SET name = 'B' WHERE provided_id = '0-0'").close()
     assertFailure(await verify(file), /backup\.db: was altered after the backup; use another backup/)
   })

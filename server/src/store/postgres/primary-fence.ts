@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 import { PostgresFailure, primaryBehind } from './postgres-fault.ts'
 
-/** Interval of marks, in milliseconds. Changes that a failover loses within it may stay unnoticed. */
+/** Interval of marks, in milliseconds. */
 const intervalMs = 1000
 const undefinedTable = '42P01'
+
+/** An audit event of an acknowledged change. */
+export interface AcknowledgedEvent extends TenantScope {
+  readonly eventId: string
+}
 
 export interface MarkedPrimary {
   query<Row>(statement: string, values: readonly unknown[]): Promise<Row[]>
@@ -16,7 +22,8 @@ export interface MarkedPrimary {
 /**
  * Refuses a primary that lacks changes which this process saw acknowledged, such as an old primary that resumes after a failover
  * (decision 0038). Once a second, while operations succeed, the process writes a higher mark to a row of its own. A primary whose
- * row has a lower mark, or none, is refused until it has the mark, or until an operator accepts the loss.
+ * row has a lower mark, or none, or that lacks an event since the mark, is refused until it has them, or until an operator accepts
+ * the loss.
  */
 export class PrimaryFence {
   readonly #onChange: (isRefused: boolean) => void
@@ -26,14 +33,30 @@ export class PrimaryFence {
   #mark: number | undefined
   /** The last acceptance at the last acknowledged mark. */
   #accepted = 0
+  /** Events since the last acknowledged mark, oldest first. */
+  #events: AcknowledgedEvent[] = []
+  readonly #maxEvents: number
   #isRefused = false
 
-  constructor(onChange: (isRefused: boolean) => void) {
+  constructor(connections: number, onChange: (isRefused: boolean) => void) {
+    this.#maxEvents = connections
     this.#onChange = onChange
   }
 
   get isRefused(): boolean {
     return this.#isRefused
+  }
+
+  /**
+   * Adds an event of a committed statement. Keeps one for each connection: of that many statements, at least one was sent after all
+   * earlier ones were acknowledged, so a primary with these events has the earlier ones too.
+   */
+  acknowledge(event: AcknowledgedEvent): void {
+    if (this.#events.push(event) > this.#maxEvents) this.#events.shift()
+  }
+
+  forgetEvents(): void {
+    this.#events = []
   }
 
   /**
@@ -44,11 +67,12 @@ export class PrimaryFence {
   async check(client: pg.ClientBase, isUsed: () => boolean): Promise<void> {
     const expected = this.#mark
     if (expected === undefined) return
-    const { mark, accepted } = await this.#read(client)
+    const { has_all: hasAll, accepted } = await this.#read(client, expected)
     // Undefined if another connection found an acceptance meanwhile.
-    if (this.#mark === undefined || (mark !== null && mark >= expected)) this.#setRefused(false)
+    if (this.#mark === undefined || hasAll) this.#setRefused(false)
     else if (accepted > this.#accepted) {
       this.#mark = undefined
+      this.forgetEvents()
       this.#setRefused(false)
     } else {
       if (isUsed()) this.#setRefused(true)
@@ -88,7 +112,8 @@ export class PrimaryFence {
     const expected = this.#mark
     // The outcome of an earlier attempt may be unknown.
     const mark = ++this.#attempted
-    const accepted = '(SELECT coalesce(max(accepted_at), 0) FROM accepted_timeline) AS accepted'
+    const covered = new Set(this.#events)
+    const { hasAll, values } = this.#expectation(expected ?? 0)
     const [row] = await (expected === undefined
       ? primary.query<{ accepted: number }>(
           // A process that was killed has left its row.
@@ -100,30 +125,48 @@ export class PrimaryFence {
           [this.#processId, mark],
         )
       : primary.query<{ accepted: number }>(
-          `UPDATE process_mark SET mark = $2, marked_at = now()
-           WHERE process_id = $1 AND mark >= $3 RETURNING ${accepted}`,
-          [this.#processId, mark, expected],
+          `UPDATE process_mark SET mark = $${values.length + 1}, marked_at = now()
+           WHERE ${hasAll} RETURNING ${accepted}`,
+          [...values, mark],
         ))
     // The connections may lead to another server than before, as through PgBouncer.
     if (row === undefined) primary.reconnect()
     else if (this.#mark === expected) {
       this.#mark = mark
       this.#accepted = row.accepted
+      this.#events = this.#events.filter((event) => !covered.has(event))
     }
   }
 
-  async #read(client: pg.ClientBase): Promise<{ mark: number | null; accepted: number }> {
+  async #read(client: pg.ClientBase, expected: number): Promise<{ has_all: boolean; accepted: number }> {
+    const { hasAll, values } = this.#expectation(expected)
     try {
-      const { rows } = await client.query<{ mark: number | null; accepted: number }>(
-        `SELECT (SELECT mark FROM process_mark WHERE process_id = $1) AS mark,
-           (SELECT coalesce(max(accepted_at), 0) FROM accepted_timeline) AS accepted`,
-        [this.#processId],
+      const { rows } = await client.query<{ has_all: boolean; accepted: number }>(
+        `SELECT EXISTS (SELECT FROM process_mark WHERE ${hasAll}) AS has_all, ${accepted}`,
+        values,
       )
-      return rows[0] ?? { mark: null, accepted: 0 }
+      return rows[0] as { has_all: boolean; accepted: number }
     } catch (error) {
       // The tables are older than the migration.
-      if (errorCodeOf(error) === undefinedTable) return { mark: null, accepted: 0 }
+      if (errorCodeOf(error) === undefinedTable) return { has_all: false, accepted: 0 }
       throw error
+    }
+  }
+
+  /** Returns a condition on the row of this process, and its parameters. */
+  #expectation(mark: number): { hasAll: string; values: unknown[] } {
+    const events = this.#events
+    const hasMark = 'process_id = $1 AND mark >= $2'
+    const values = [this.#processId, mark]
+    if (events.length === 0) return { hasAll: hasMark, values }
+    return {
+      hasAll: `${hasMark} AND ${hasEvents}`,
+      values: [
+        ...values,
+        events.map(({ workspaceId }) => workspaceId),
+        events.map(({ environment }) => environment),
+        events.map(({ eventId }) => eventId),
+      ],
     }
   }
 
@@ -133,6 +176,15 @@ export class PrimaryFence {
     this.#onChange(isRefused)
   }
 }
+
+const hasEvents = `NOT EXISTS (
+  SELECT FROM unnest($3::bigint[], $4::text[], $5::uuid[]) AS known (workspace_id, environment, event_id)
+  WHERE NOT EXISTS (
+    SELECT FROM audit_event
+    WHERE (workspace_id, environment, event_id) = (known.workspace_id, known.environment, known.event_id)
+  )
+)`
+const accepted = '(SELECT coalesce(max(accepted_at), 0) FROM accepted_timeline) AS accepted'
 
 /** Makes processes accept the current primary although it may lack acknowledged changes. Numbers of acceptances increase. */
 export const acceptTimeline = `

@@ -6,7 +6,7 @@ import type { PostgresHost, PostgresServer, PostgresTls } from '../location.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { StoreError } from '../store-error.ts'
 import { PostgresFailure, primaryBehind, readOnly, timedOut } from './postgres-fault.ts'
-import { PrimaryFence } from './primary-fence.ts'
+import { PrimaryFence, type AcknowledgedEvent } from './primary-fence.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 
 export interface PrimaryPoolOptions {
@@ -134,7 +134,7 @@ export class PrimaryPool {
     this.#server = server
     this.#options = options
     this.#tls = server.tls && readTls(server.tls)
-    this.fence = options.onPrimaryRefused && new PrimaryFence(options.onPrimaryRefused)
+    this.fence = options.onPrimaryRefused && new PrimaryFence(options.poolSize, options.onPrimaryRefused)
     this.#pool = this.#createPool()
   }
 
@@ -199,6 +199,12 @@ export class PrimaryPool {
   /** Sets whether Citus distributes the tables. By default it does not, and connections reuse plans once there are statistics. */
   setDistributed(isDistributed: boolean): void {
     this.#isDistributed = isDistributed
+    if (isDistributed) this.fence?.forgetEvents()
+  }
+
+  /** Refuses a later primary that lacks this event. On Citus, events are on workers, which are not checked. */
+  acknowledge(event: AcknowledgedEvent): void {
+    if (!this.#isDistributed) this.fence?.acknowledge(event)
   }
 
   /** Makes every operation use a new connection, which is checked. */

@@ -50,6 +50,19 @@ export interface RotationItem
   readonly expectedRevision: number | null
 }
 
+interface TransitionItem extends Written {
+  readonly transition: Transition
+}
+
+/** A call of a function for items, with one team id and one event each. */
+interface Write {
+  readonly statement: Statement<{ readonly team_id: number }>
+  readonly teamIds: readonly number[]
+  readonly events: readonly UserGroupEvent[]
+  /** Values of the parameters between the team ids and the event ids. */
+  readonly columns: readonly unknown[]
+}
+
 type ByToken = TenantScope & TokenReference
 
 interface StampedUserGroup extends TenantScope, UserGroupLocation {
@@ -71,12 +84,12 @@ export class UserGroupStatements {
   /** Returns whether it was replaced. False if the token, the name or the secret key has changed. */
   readonly replaceToken: Coalescer<RotationItem, boolean>
 
-  readonly #query: PrimaryPool['query']
+  readonly #primary: PrimaryPool
   readonly #mappings: Mappings
 
   constructor(primary: PrimaryPool, coalescers: ScopedCoalescers, mappings: Mappings) {
     const { query } = primary
-    this.#query = query
+    this.#primary = primary
     this.#mappings = mappings
     this.select = coalescers.reading<UserGroupKey & Bucketed, (UserGroupRow & Positioned) | null>({
       kind: 'read',
@@ -114,8 +127,8 @@ export class UserGroupStatements {
       weightOf: ({ creation: { userGroup } }) =>
         (userGroup.mapping?.length ?? 0) + (userGroup.properties?.length ?? 0),
       run: async (scope, items, sent) => {
-        const created = await query(sql.create, [...bucketFirst(scope), ...creationArrays(items)], sent)
-        return appliedOf(items, created, ({ creation }) => creation.userGroup.teamId)
+        const written = await this.#write(scope, items, creationsOf(items), sent)
+        return items.map(({ creation }) => written.has(creation.userGroup.teamId))
       },
     })
     this.change = coalescers.serializing<ChangeItem, UpdateOutcome | null>({
@@ -129,8 +142,8 @@ export class UserGroupStatements {
       keysOf: (item) => [String(teamIdOf(item))],
       run: async (scope, items, sent) => {
         const sorted = items.toSorted((a, b) => teamIdOf(a) - teamIdOf(b))
-        const values = [...bucketFirst(scope), ...rotationArrays(sorted)]
-        return appliedOf(items, await query(sql.replaceToken, values, sent), teamIdOf)
+        const written = await this.#write(scope, sorted, rotationsOf(sorted), sent)
+        return items.map((item) => written.has(teamIdOf(item)))
       },
     })
   }
@@ -141,7 +154,7 @@ export class UserGroupStatements {
     sent: () => void,
   ): Promise<(UpdateOutcome | null)[]> {
     const [workspaceId, environment] = scope
-    const rows = await selectUserGroups(this.#query, scope, items)
+    const rows = await selectUserGroups(this.#primary.query, scope, items)
     const decisions = items.map(({ decide }, i) => {
       const row = rows[i]
       return decide(row ? userGroupOf({ workspaceId, environment }, row) : null)
@@ -157,16 +170,41 @@ export class UserGroupStatements {
     })
     changes.sort((a, b) => a.transition.to.teamId - b.transition.to.teamId)
     const version = checks.find(({ registryVersion }) => registryVersion !== null)?.registryVersion ?? null
-    const applied =
-      changes.length === 0
-        ? []
-        : await this.#query(sql.change, [...bucketFirst(scope), ...changeArrays(changes, version)], sent)
-    const teamIds = new Set(applied.map(({ team_id }) => team_id))
+    const written =
+      changes.length === 0 ? new Set() : await this.#write(scope, changes, changesOf(changes, version), sent)
     return decisions.map((decision, i) => {
       if (!('to' in decision)) return decision
       const { to } = decision
-      return checks[i]?.refusal ?? (teamIds.has(to.teamId) ? { outcome: 'updated', userGroup: to } : null)
+      return checks[i]?.refusal ?? (written.has(to.teamId) ? { outcome: 'updated', userGroup: to } : null)
     })
+  }
+
+  /** Writes the items and their events, and returns the team ids of those that had not changed. */
+  async #write(
+    scope: ScopeValues,
+    items: readonly Written[],
+    { statement, teamIds, events, columns }: Write,
+    sent: () => void,
+  ): Promise<Set<number>> {
+    const [workspaceId, environment, bucket] = scope
+    const eventIds = items.map(({ now }) => newEventId(now))
+    const rows = await this.#primary.query(
+      statement,
+      [
+        ...[bucket, workspaceId, environment, items.map((item) => item.bucket), teamIds],
+        ...columns,
+        eventIds,
+        events.map(({ action }) => action),
+        items.map(({ author }) => author),
+        items.map(({ requestId }) => requestId),
+        events.map(({ details }) => details && JSON.stringify(details)),
+      ],
+      sent,
+    )
+    const written = new Set(rows.map(({ team_id }) => team_id))
+    const eventId = eventIds[teamIds.findIndex((teamId) => written.has(teamId))]
+    if (eventId !== undefined) this.#primary.acknowledge({ workspaceId, environment, eventId })
+    return written
   }
 }
 
@@ -184,20 +222,6 @@ function byPosition<Row extends Positioned>(items: readonly unknown[], rows: rea
   return found
 }
 
-function appliedOf<Item>(
-  items: readonly Item[],
-  rows: readonly { readonly team_id: number }[],
-  teamIdOf: (item: Item) => number,
-): boolean[] {
-  const teamIds = new Set(rows.map(({ team_id }) => team_id))
-  return items.map((item) => teamIds.has(teamIdOf(item)))
-}
-
-/** Order of the first parameters of the functions. */
-function bucketFirst([workspaceId, environment, bucket]: ScopeValues): unknown[] {
-  return [bucket, workspaceId, environment]
-}
-
 function keyArrays(items: readonly (Bucketed & Pick<UserGroupKey, 'providedId'>)[]): unknown[] {
   return [items.map(({ bucket }) => bucket), items.map(({ providedId }) => providedId)]
 }
@@ -206,11 +230,9 @@ function locationArrays(items: readonly UserGroupLocation[]): unknown[] {
   return [items.map(({ bucket }) => bucket), items.map(({ teamId }) => teamId)]
 }
 
-function creationArrays(items: readonly CreationItem[]): unknown[] {
+function creationsOf(items: readonly CreationItem[]): Write {
   const groups = items.map(({ creation }) => creation.userGroup)
-  return [
-    items.map(({ bucket }) => bucket),
-    groups.map(({ teamId }) => teamId),
+  const columns = [
     groups.map(({ providedId }) => providedId),
     groups.map(({ name }) => name),
     groups.map(({ mapping }) => mapping),
@@ -221,21 +243,17 @@ function creationArrays(items: readonly CreationItem[]): unknown[] {
     groups.map(({ createdAt }) => createdAt),
     unlessAllNull(items.map(({ registryVersion }) => registryVersion)),
     items.map(({ creation }) => entriesText(creation.entries.added)),
-    ...eventArrays(items, ({ creation }) => creation.event),
   ]
+  const teamIds = groups.map(({ teamId }) => teamId)
+  return { statement: sql.create, teamIds, events: items.map(({ creation }) => creation.event), columns }
 }
 
-function changeArrays(
-  items: readonly (Written & { readonly transition: Transition })[],
-  registryVersion: string | null,
-): unknown[] {
+function changesOf(items: readonly TransitionItem[], registryVersion: string | null): Write {
   const changes = items.map(({ transition }) => transition)
   const setsMapping = changes.map(({ from, to }) => from.mapping !== to.mapping)
   const setsProperties = changes.map(({ from, to }) => from.properties !== to.properties)
   const versions = changes.map(({ version }) => version)
-  return [
-    items.map(({ bucket }) => bucket),
-    changes.map(({ to }) => to.teamId),
+  const columns = [
     changes.map(({ to }) => to.providedId),
     changes.map(({ from }) => from.revision),
     changes.map(({ from }) => from.updatedAt),
@@ -260,19 +278,18 @@ function changeArrays(
     unlessAllNull(changes.map(({ entries }) => entriesText(entries.added))),
     unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
     registryVersion,
-    ...eventArrays(items, ({ transition }) => transition.event),
   ]
+  const teamIds = changes.map(({ to }) => to.teamId)
+  return { statement: sql.change, teamIds, events: changes.map(({ event }) => event), columns }
 }
 
 function teamIdOf({ rotation }: RotationItem): number {
   return rotation.userGroup.teamId
 }
 
-function rotationArrays(items: readonly RotationItem[]): unknown[] {
+function rotationsOf(items: readonly RotationItem[]): Write {
   const rotations = items.map(({ rotation }) => rotation)
-  return [
-    items.map(({ bucket }) => bucket),
-    rotations.map(({ userGroup }) => userGroup.teamId),
+  const columns = [
     rotations.map(({ userGroup }) => userGroup.providedId),
     rotations.map(({ userGroup }) => userGroup.name),
     rotations.map(({ supersededToken }) => supersededToken.hash),
@@ -286,23 +303,9 @@ function rotationArrays(items: readonly RotationItem[]): unknown[] {
     unlessAllNull(items.map(({ idempotency }) => idempotency?.keyHash ?? null)),
     items.map(({ idempotency }) => idempotency?.fingerprint ?? null),
     items.map(({ idempotency }) => idempotency?.expiresAt ?? null),
-    ...eventArrays(items, ({ rotation }) => rotation.event),
   ]
-}
-
-/** The columns event_id, action, author, request_id and details of one audit event per item. */
-function eventArrays<Item extends Written>(
-  items: readonly Item[],
-  eventOf: (item: Item) => UserGroupEvent,
-): unknown[] {
-  const events = items.map(eventOf)
-  return [
-    items.map(({ now }) => newEventId(now)),
-    events.map(({ action }) => action),
-    items.map(({ author }) => author),
-    items.map(({ requestId }) => requestId),
-    events.map(({ details }) => details && JSON.stringify(details)),
-  ]
+  const events = rotations.map(({ event }) => event)
+  return { statement: sql.replaceToken, teamIds: items.map(teamIdOf), events, columns }
 }
 
 /** The functions skip a step whose array is null. */

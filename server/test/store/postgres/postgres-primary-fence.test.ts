@@ -100,6 +100,28 @@ describe('a primary that lacks acknowledged changes', () => {
     await poll('a refusal', 20_000, async () => ((await get()).status === 503 ? true : undefined))
   })
 
+  it('is refused if it lacks only changes since the last mark', async (t) => {
+    const url = await migratedDatabase(t)
+    const proxy = await DatabaseProxy.start(t, url)
+    const states: boolean[] = []
+    const store = await openPostgres(t, proxy.url, {
+      onPrimaryRefused: (isRefused) => states.push(isRefused),
+      deadlineMs: 1000,
+    })
+    await markAbove(t, url, 0, () => created(store))
+    proxy.refuse()
+    const copy = await copyOf(t, url)
+    proxy.open()
+    // Held, so that only the event of the change is missing.
+    void proxy.next(/UPDATE process_mark/)
+    await created(store)
+    proxy.redirect(copy)
+    await assert.rejects(created(store), { code: 'unavailable', reason: 'PRIMARY_BEHIND' })
+    proxy.redirect(url)
+    await created(store)
+    assert.deepEqual(states, [true, false])
+  })
+
   it('is left for another host', async (t) => {
     const url = await migratedDatabase(t)
     const [first, second] = [await DatabaseProxy.start(t, url), await DatabaseProxy.start(t, url)]
