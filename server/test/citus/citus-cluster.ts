@@ -33,8 +33,13 @@ export class CitusCluster {
   }
 
   /** Starts a cluster with the programs of the one in TEST_CITUS_URLS. */
-  static async start(belongings: Belongings, workerCount: number): Promise<CitusCluster> {
-    const options = await readOptions()
+  static async start(
+    belongings: Belongings,
+    workerCount: number,
+    settings: ServerOptions['settings'] = {},
+  ): Promise<CitusCluster> {
+    const defaults = await readOptions()
+    const options = { ...defaults, settings: { ...defaults.settings, ...settings } }
     const coordinator = await startNode(belongings, 'coordinator', options)
     const cluster = new CitusCluster(belongings, options, coordinator)
     await cluster.query(`SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`)
@@ -49,6 +54,21 @@ export class CitusCluster {
     const added = await Promise.all(names.map((name) => startNode(this.#belongings, name, this.#options)))
     for (const { port } of added) await this.query(`SELECT citus_add_node('127.0.0.1', ${port})`)
     this.workers.push(...added)
+  }
+
+  get nodes(): readonly PostgresServer[] {
+    return [this.coordinator, ...this.workers]
+  }
+
+  /** Takes a base backup of each node. Returns the cluster to restore, whose nodes have other addresses. */
+  async backUp(): Promise<CitusCluster> {
+    const copies = this.nodes.map((node) =>
+      PostgresServer.fromBackup(this.#belongings, `restored ${node.name}`, node, this.#options),
+    )
+    const [coordinator, ...workers] = (await Promise.all(copies)) as [PostgresServer, ...PostgresServer[]]
+    const cluster = new CitusCluster(this.#belongings, this.#options, coordinator)
+    cluster.workers.push(...workers)
+    return cluster
   }
 
   /** Starts two services on the store. The second one reaches the coordinator through a slower network. */
@@ -83,8 +103,7 @@ export class CitusCluster {
 
   /** Returns the names of the prepared transactions of all nodes. */
   async preparedTransactions(): Promise<string[]> {
-    const nodes = [this.coordinator, ...this.workers]
-    const rows = await Promise.all(nodes.map((node) => node.query('SELECT gid FROM pg_prepared_xacts')))
+    const rows = await Promise.all(this.nodes.map((node) => node.query('SELECT gid FROM pg_prepared_xacts')))
     return rows.flat().map(({ gid }) => gid)
   }
 }

@@ -5,7 +5,7 @@ import { generateApiToken } from '../../src/domain/token/token.ts'
 import { Belongings } from '../failover/belongings.ts'
 import type { PostgresServer } from '../failover/postgres-server.ts'
 import { poll } from '../failover/poll.ts'
-import { database, readiness, type Services } from '../failover/services.ts'
+import { readiness, type Services } from '../failover/services.ts'
 import { count } from '../store/contract/store-fixtures.ts'
 import { creation, openPostgres, rotation } from '../store/postgres/postgres-support.ts'
 import { adminApi, assertSucceeded, type AdminApi } from '../support/admin-api.ts'
@@ -16,6 +16,7 @@ import { assertOAuthFault, introspector, type Introspect } from '../support/intr
 import type { RunningService } from '../support/service.ts'
 import { assertFault, tokenIn, userApi } from '../support/user-api.ts'
 import { CitusCluster, reasonToSkip } from './citus-cluster.ts'
+import { assertSchemasKept, RegistryClient } from './registry-client.ts'
 import { isRefused, underLoad, until } from './under-load.ts'
 
 /** Maximum time until the services notice a fault or recover from it, in milliseconds. */
@@ -37,39 +38,6 @@ function sendAll(operations: Operations): Promise<[name: string, response: HttpR
 async function assertServed(operations: Operations): Promise<void> {
   for (const [name, { status, text }] of await sendAll(operations))
     assert.equal(status, 200, `${name}: ${text}`)
-}
-
-/** A client that creates schemas one after the other. */
-class RegistryClient {
-  readonly #acknowledged: string[] = []
-  readonly #running: Promise<void>
-  #isStopped = false
-
-  constructor(origin: string, apiToken: string) {
-    this.#running = this.#run(adminApi(origin, apiToken))
-  }
-
-  /** Resolves when one more schema is acknowledged. */
-  async created(): Promise<void> {
-    const count = this.#acknowledged.length
-    await poll('a new schema', boundMs, () => this.#acknowledged.length > count || undefined)
-  }
-
-  /** Resolves with the ids of the acknowledged schemas. */
-  async stop(): Promise<readonly string[]> {
-    this.#isStopped = true
-    await this.#running
-    return this.#acknowledged
-  }
-
-  async #run({ createSchema }: AdminApi): Promise<void> {
-    while (!this.#isStopped) {
-      const id = randomUUID()
-      const response = await createSchema({ body: { provided_id: id, name: id } })
-      if (response.status === 201) this.#acknowledged.push(id)
-      else assertFault(response, 'unavailable')
-    }
-  }
 }
 
 /** Makes commits take effect on a node without a response: the node waits for a standby that does not exist. */
@@ -240,21 +208,11 @@ describe('Citus: nodes that fail', { skip }, () => {
       await worker.start()
       await worker.writable()
     })
-    const acknowledged = await registry.stop()
+    await registry.stop()
 
-    // A change of a schema is a two-phase commit over all nodes.
     const { stdout } = await service.ugs('doctor', '--json')
     for (const name of await cluster.preparedTransactions()) assert.match(stdout, new RegExp(name))
     await cluster.query('SELECT recover_prepared_transactions()')
-    assert.deepEqual(await cluster.preparedTransactions(), [])
-    for (const node of [cluster.coordinator, ...cluster.workers]) {
-      const rows = await node.query('SELECT provided_id FROM schema', [], database)
-      const kept = new Set(rows.map(({ provided_id: id }) => id))
-      assert.deepEqual(
-        acknowledged.filter((id) => !kept.has(id)),
-        [],
-        node.name,
-      )
-    }
+    await assertSchemasKept(cluster, registry.acknowledged)
   })
 })

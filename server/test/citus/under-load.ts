@@ -18,32 +18,33 @@ const introspectionsAtOnce = 16
 
 /**
  * Disturbs the cluster while clients create, change and rotate without a pause. Then compares all responses with the store: nothing
- * acknowledged is lost, no replaced token is current again, and all errors are 503 with `Retry-After`.
+ * acknowledged is lost, no replaced token is current again, and all errors are 503 with `Retry-After`. Returns what `disturb` returns.
  */
-export async function underLoad(
+export async function underLoad<Result>(
   cluster: CitusCluster,
   services: Services,
   prefix: string,
-  disturb: (ledger: Ledger) => Promise<void>,
-): Promise<Ledger> {
+  disturb: (ledger: Ledger) => Promise<Result>,
+): Promise<Result> {
   const caller = new Caller(services.origins, services.apiToken, new Ledger())
   const { ledger } = caller
   const load = new Load(caller, prefix, retryAfterMs)
   const disturbWhileServing = async () => {
     await acknowledges(ledger, 300)
-    await disturb(ledger)
+    const result = await disturb(ledger)
     await acknowledges(ledger, ledger.acknowledged + 300)
+    return result
   }
-  await load.during(disturbWhileServing).finally(() => assertLive(services))
+  const result = await load.during(disturbWhileServing).finally(() => assertLive(services))
   const violations = await verify(caller, cluster.query, prefix)
   await caller.close()
   assert.deepEqual(violations.slice(0, 10), [], `${violations.length} violations`)
   await assertReplacedTokensInactive(services, ledger)
-  return ledger
+  return result
 }
 
 /** Introspects each token that was replaced without a grace period. */
-async function assertReplacedTokensInactive(
+export async function assertReplacedTokensInactive(
   { running, origins }: Services,
   { requests }: Ledger,
 ): Promise<void> {

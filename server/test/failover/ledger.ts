@@ -68,6 +68,16 @@ export class Ledger {
     })
   }
 
+  /** Returns a ledger for a copy of the database that was made between two times, with later requests left out. */
+  asOf(from: number, to: number): Ledger {
+    const ledger = new Ledger()
+    for (const { response, ...request } of this.requests) {
+      if (request.endedAt < from) ledger.record({ ...request, ...(response && { response }) })
+      else if (request.startedAt < to) ledger.record({ ...request, outcome: 'in doubt' })
+    }
+    return ledger
+  }
+
   /** Returns the requests for each user group, in the order in which they ended. */
   byId(): Map<string, RecordedRequest[]> {
     const groups = new Map<string, RecordedRequest[]>()

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { freeServerPort } from '../support/port.ts'
@@ -22,6 +22,12 @@ export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string | number>>
   /** True if clients need no password, as between the nodes of a cluster. */
   readonly trusts?: boolean
+}
+
+/** Settings with which a server keeps its log for `recover`. */
+export const archiving = {
+  archive_mode: 'on',
+  archive_command: 'mkdir -p ../archive && cp %p ../archive/%f',
 }
 
 /** A PostgreSQL server on a free local port, by default with default settings. */
@@ -84,6 +90,18 @@ export class PostgresServer {
   ): Promise<PostgresServer> {
     const server = new PostgresServer(belongings, name, await freeServerPort(), primary.#password)
     await server.follow(primary)
+    return server
+  }
+
+  /** Takes a base backup as the data of a server that `recover` starts. */
+  static async fromBackup(
+    belongings: Belongings,
+    name: string,
+    primary: PostgresServer,
+    options: ServerOptions,
+  ): Promise<PostgresServer> {
+    const server = new PostgresServer(belongings, name, await freeServerPort(), primary.#password, options)
+    await server.#copy(primary)
     return server
   }
 
@@ -178,16 +196,39 @@ export class PostgresServer {
   async follow(primary: PostgresServer): Promise<void> {
     rmSync(join(this.#folder, 'data'), { recursive: true, force: true })
     await primary.#setSynchronousStandby(this.name)
-    await this.#run(
-      'pg_basebackup',
-      ...['--pgdata=data', '--no-sync', '--checkpoint=fast', '--write-recovery-conf'],
-      `--dbname=postgres://${primary.credentials}@${primary.host}`,
-    )
+    await this.#copy(primary, '--write-recovery-conf')
     await this.start()
     await this.#whileItRuns(`${this.name} to be synchronous`, async () => {
       const [standby] = await primary.query('SELECT application_name, sync_state FROM pg_stat_replication')
       return standby?.application_name === this.name && standby.sync_state === 'sync' ? standby : undefined
     })
+  }
+
+  /** Resolves when the log up to now is archived, which needs `archiving`. */
+  async archived(): Promise<void> {
+    const [{ name }] = await this.query('SELECT pg_walfile_name(pg_switch_wal()) AS name')
+    await this.#whileItRuns(`the archive of ${this.name}`, async () => {
+      const [archiver] = await this.query(
+        'SELECT FROM pg_stat_archiver WHERE left(last_archived_wal, 24) >= $1',
+        [name],
+      )
+      return archiver
+    })
+  }
+
+  /** Starts with the data of a base backup and the archived log of its server, up to a restore point. */
+  async recover(origin: PostgresServer, restorePoint: string): Promise<void> {
+    const data = join(this.#folder, 'data')
+    const settings = {
+      restore_command: `cp ${origin.#folder}/archive/%f %p`,
+      recovery_target_name: restorePoint,
+      recovery_target_action: 'promote',
+    }
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
+    appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
+    writeFileSync(join(data, 'recovery.signal'), '')
+    await this.start()
+    await this.writable()
   }
 
   /** Promotes a standby to the primary. */
@@ -220,6 +261,14 @@ export class PostgresServer {
   async #setSynchronousStandby(name: string): Promise<void> {
     await this.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
     await this.query('SELECT pg_reload_conf()')
+  }
+
+  #copy(primary: PostgresServer, ...options: string[]): Promise<void> {
+    return this.#run(
+      'pg_basebackup',
+      ...['--pgdata=data', '--no-sync', '--checkpoint=fast', ...options],
+      `--dbname=postgres://${primary.credentials}@${primary.host}`,
+    )
   }
 
   #run(program: string, ...args: string[]): Promise<void> {
