@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { readPage } from '../docs/support.ts'
 import { Belongings } from '../failover/belongings.ts'
 import { Caller } from '../failover/caller.ts'
+import { poll } from '../failover/poll.ts'
 import { archiving, type PostgresServer } from '../failover/postgres-server.ts'
 import { acknowledges } from '../failover/round.ts'
 import { database, type Services } from '../failover/services.ts'
@@ -16,12 +17,16 @@ import { CitusCluster, reasonToSkip } from './citus-cluster.ts'
 import { assertSchemasKept, RegistryClient } from './registry-client.ts'
 import { assertReplacedTokensInactive, underLoad } from './under-load.ts'
 
+/** Maximum time until Citus is ready after a start, in milliseconds. */
+const boundMs = 30_000
+
 /** Returns the statements of docs/scaling.md. */
 function readStatements() {
   const [, section = ''] = readPage('docs/scaling.md').split('\n### Back up a cluster\n')
   const [create = [], move = [], finish = []] = [...section.matchAll(/```sql\n([^]*?)```/g)].map(
     ([, block = '']) => block.split(';').filter((statement) => statement.trim() !== ''),
   )
+  const [, findDaemon = ''] = /`(SELECT 1 FROM pg_stat_activity .+?)`/.exec(section) ?? []
   const [, point = ''] = /recovery_target_name = '(.+?)'/.exec(section) ?? []
   const moveTo = (oldPort: number, port: number) =>
     move.map((statement) =>
@@ -29,7 +34,7 @@ function readStatements() {
         .replace("'old.example' AND nodeport = 5432", `'127.0.0.1' AND nodeport = ${oldPort}`)
         .replace("'new.example', 5432", `'127.0.0.1', ${port}`),
     )
-  return { create, point, moveTo, finish }
+  return { create, point, findDaemon, moveTo, finish }
 }
 
 const settings = { UGS_SECRET_KEYS: `backup:${randomBytes(32).toString('base64')}` }
@@ -90,6 +95,11 @@ describe('Citus: a cluster that is restored as docs/scaling.md says', { skip }, 
 
     const pairs = restored.nodes.map((node, i) => [cluster.nodes[i] as PostgresServer, node] as const)
     await Promise.all(pairs.map(([old, node]) => node.recover(old, statements.point)))
+    // Before it has started, citus_update_node can crash the server.
+    await poll('the maintenance daemon', boundMs, async () => {
+      const [daemon] = await restored.query(statements.findDaemon)
+      return daemon
+    })
     const moves = pairs.flatMap(([old, node]) => statements.moveTo(old.port, node.port))
     for (const statement of [...moves, ...statements.finish]) await restored.query(statement)
     const tables = await restored.workers[0]?.query(
