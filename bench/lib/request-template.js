@@ -62,6 +62,9 @@ const shapes = {
   },
 }
 
+/** Tokens by store, prefix and number: computing one costs as much as the rest of a request. @type {Map<string, Map<number, string>>} */
+const tokensOf = new Map()
+
 /**
  * @param {import('./ids.js').Ids} ids
  * @param {string} locatorKey
@@ -69,9 +72,15 @@ const shapes = {
  */
 function tokenOf(ids, locatorKey) {
   const locators = new LocatorCodec(Buffer.from(locatorKey, 'hex'))
-  /** @type {string[]} */
-  const tokens = []
-  const next = (/** @type {number} */ index) => (tokens[index] ??= seededToken(locators, ids, index))
+  const store = `${locatorKey} ${ids.prefix}`
+  /** @type {Map<number, string>} */
+  const tokens = tokensOf.get(store) ?? new Map()
+  tokensOf.set(store, tokens)
+  const next = (/** @type {number} */ index) => {
+    const token = tokens.get(ids.first + index) ?? seededToken(locators, ids, index)
+    tokens.set(ids.first + index, token)
+    return token
+  }
   return { first: next(0), next }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/util/clock.ts'
 import { createRequestIds, RequestContext } from './request-context.ts'
 import { closeIdleConnections } from './server/idle-connection-timeout.ts'
 import { LoadShedder } from './server/load-shedder.ts'
+import { keepNextTickFast } from './server/next-tick.ts'
 import { handleInTurn } from './server/pipelining.ts'
 import { ProtocolErrors } from './server/protocol-errors.ts'
 import type { RequestObserver, RequestTracer } from './server/request-observer.ts'
@@ -41,6 +42,7 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
     protocolErrors,
     deferContinue,
     refuseUpgrades,
+    keepNextTickFast,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
     handleInTurn,
     tracker,
