@@ -150,7 +150,7 @@ async function runFiles(files) {
   const tests = run({
     files,
     // Many files wait for processes and time-outs more than they compute.
-    concurrency: 3 * availableParallelism(),
+    concurrency: 2 * availableParallelism(),
     // Of a file. The slowest takes 10 minutes while the machine does other work.
     timeout: 1_200_000,
     signal: interruption.signal,
