@@ -8,6 +8,7 @@ import { settings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
 import { deployFolder, helm, importLint, parseYaml, readDeployed } from './deploy-folder.ts'
+import { assertSnapshot } from './snapshot.ts'
 
 const chart = join(deployFolder, 'helm/user-group-service')
 const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
@@ -29,6 +30,12 @@ const allValues: Record<string, object> = {
     image: { ...image, tag: '1.2.3', pullPolicy: 'Always' },
     imagePullSecrets: [{ name: 'pull' }],
     secret: { databaseUrl, secretKeys: 'k1:do-not-show' },
+    stop: { drain: 6, finish: 12 },
+    migration: { timeout: 700 },
+    resources: { limits: { memory: '1Gi' } },
+    temporaryStorage: '2Gi',
+    disruptionBudget: { minAvailable: 2 },
+    service: { type: 'NodePort', port: 8080 },
     settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5', OTEL_TRACES_SAMPLER_ARG: '0.01' },
     networkPolicy: {
       from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
@@ -47,16 +54,24 @@ const allValues: Record<string, object> = {
       from: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
       podMonitor: { enabled: true, labels: { release: 'prometheus' } },
     },
-    autoscaling: { enabled: true },
+    autoscaling: { enabled: true, maxReplicas: 9, targetCpu: 60 },
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
   },
-  'with files, placement and labels': { image, secret: { existing: 'url', keysFile: 'keys' }, ...extra },
+  'with files, placement and labels': {
+    image,
+    secret: { existing: 'url', keysFile: 'keys' },
+    replicas: 3,
+    ...extra,
+  },
   'with SQLite': { image, secret: { secretKeys: 'k1:do-not-show' }, sqlite: { enabled: true } },
   'with SQLite and a key file': {
     image,
     secret: { keysFile: 'keys' },
-    sqlite: { enabled: true, storageClass: 'fast', backup: { storageClass: 'slow', keep: 7 } },
+    sqlite: {
+      ...{ enabled: true, size: '1Gi', storageClass: 'fast' },
+      backup: { schedule: '@daily', keep: 7, size: '2Gi', storageClass: 'slow' },
+    },
     ...extra,
   },
   'with SQLite without backups': {
@@ -81,10 +96,15 @@ function run(t: TestContext, command: string, args: readonly string[], values: o
   return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
 }
 
-async function render(t: TestContext, command: string, values: object, release = 'release'): Promise<any[]> {
+function renderText(t: TestContext, command: string, values: object, release = 'release'): string {
   const { status, stdout, stderr } = run(t, command, ['template', release], values)
   assert.equal(status, 0, stderr)
-  return (await parseYaml(stdout)).filter((manifest) => manifest !== null)
+  return stdout
+}
+
+async function render(t: TestContext, command: string, values: object, release?: string): Promise<any[]> {
+  const text = renderText(t, command, values, release)
+  return (await parseYaml(text)).filter((manifest) => manifest !== null)
 }
 
 /** The only kind that is not part of Kubernetes is PodMonitor. */
@@ -148,6 +168,7 @@ for (const [title, values] of Object.entries(allValues)) {
     if (command === undefined) return
     const linted = run(t, command, ['lint', '--strict'], values)
     assert.equal(linted.status, 0, linted.stdout + linted.stderr)
+    assertSnapshot(title, renderText(t, command, values))
     const manifests = await render(t, command, values)
     await assertSchemas(manifests)
     assertMetrics(
