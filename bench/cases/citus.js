@@ -31,11 +31,12 @@ export async function citus() {
   await cluster.connect()
   try {
     await migrate(coordinator)
+    await cluster.query(`ALTER DATABASE ${cluster.database} SET citus.enable_stat_counters = on`)
     const { rows: shards } = await cluster.query(
       "SELECT 1 FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass",
     )
     const rows = []
-    for (const load of loads) rows.push(...(await measure(plain.url, coordinator, load)))
+    for (const load of loads) rows.push(...(await measure(plain.url, coordinator, cluster, load)))
     const title = `The store on Citus with ${shards.length} shards and on PostgreSQL ${plain.version}`
     return { title, rows }
   } finally {
@@ -47,13 +48,14 @@ export async function citus() {
 /**
  * @param {string} plainUrl
  * @param {string} clusterUrl
+ * @param {pg.Client} cluster
  * @param {{ workspaces: number, callers: number }} size
  */
-async function measure(plainUrl, clusterUrl, { workspaces, callers }) {
+async function measure(plainUrl, clusterUrl, cluster, { workspaces, callers }) {
   // Separate processes, so that one contestant's optimizations do not affect another.
   const stores = [
     { store: 'PostgreSQL', url: plainUrl, worker: startWorker('store-load.js') },
-    { store: 'Citus', url: clusterUrl, worker: startWorker('store-load.js') },
+    { store: 'Citus', url: clusterUrl, worker: startWorker('store-load.js'), cluster },
   ]
   const load = { workspaces, perWorkspace: userGroups / workspaces, callers, seconds }
   try {
@@ -63,10 +65,20 @@ async function measure(plainUrl, clusterUrl, { workspaces, callers }) {
       const nameOf = (/** @type {string} */ store) =>
         `${operation}, ${callers} callers, ${workspaces} workspaces, ${store}`
       const compared = await compare(
-        stores.map(({ store, url, worker }) => ({
+        stores.map(({ store, url, worker, cluster }) => ({
           name: nameOf(store),
-          round: async () =>
-            figuresOf(/** @type {StoreFigures} */ (await worker.ask({ ...load, url, operation }))),
+          round: async () => {
+            const before = cluster && (await commandsOf(cluster))
+            const figures = /** @type {StoreFigures} */ (await worker.ask({ ...load, url, operation }))
+            if (!cluster || !before) return figuresOf(figures)
+            const after = await commandsOf(cluster)
+            return {
+              ...figuresOf(figures),
+              'commands/operation': (after.toOne - before.toOne) / figures.operations,
+              'commands to several shards/operation':
+                (after.toSeveral - before.toSeveral) / figures.operations,
+            }
+          },
         })),
         { baselines: [nameOf('PostgreSQL')] },
       )
@@ -81,4 +93,19 @@ async function measure(plainUrl, clusterUrl, { workspaces, callers }) {
 /** @param {StoreFigures} figures */
 function figuresOf({ operations: done, seconds: took, p50Ms, p99Ms, cpuMicroseconds }) {
   return { 'operations/s': done / took, 'p50, ms': p50Ms, 'p99, ms': p99Ms, 'CPU, µs': cpuMicroseconds }
+}
+
+/**
+ * Returns how many commands the coordinator has sent to one shard, and to several.
+ * @param {pg.Client} cluster
+ * @returns {Promise<{ toOne: number, toSeveral: number }>}
+ */
+async function commandsOf(cluster) {
+  const { rows } = /** @type {pg.QueryResult<{ toOne: number, toSeveral: number }>} */ (
+    await cluster.query(
+      `SELECT query_execution_single_shard::float AS "toOne", query_execution_multi_shard::float AS "toSeveral"
+     FROM citus_stat_counters WHERE name = current_database()`,
+    )
+  )
+  return rows[0] ?? { toOne: 0, toSeveral: 0 }
 }
