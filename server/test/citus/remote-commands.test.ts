@@ -209,6 +209,29 @@ describe('Citus: the commands to the nodes', () => {
     )
   })
 
+  const page = { ...tenantScope, limit: 2 }
+  const latest = { since: 0, beforeEventId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+  const pages: Record<string, () => Promise<unknown>> = {
+    'a list': () => store.userGroups.list({ ...page, afterProvidedId: null }),
+    'a search by name': () =>
+      store.userGroupSearch.search({ ...page, filter: { namePart: 'a' }, position: null }),
+    'a search by mapping': () =>
+      store.userGroupSearch.search({ ...page, filter: { schemaKey: 'sales' }, position: null }),
+    'a count of mapping entries': () => store.userGroupSearch.countEntries({ ...tenantScope, after: null }),
+    'a page of the audit log': () => store.audit.list({ ...page, ...latest }),
+    'a list of deleted user groups': () =>
+      store.userGroupHistory.listDeleted({ ...page, deletedAfter: 0, afterTeamId: null }),
+  }
+  for (const [title, read] of Object.entries(pages)) {
+    it(`${title} reads a bounded number of rows from each shard`, async () => {
+      await create()
+      const texts = (await commandsOf(read)).map(({ text }) => text)
+      const reads = texts.filter((text) => /public\.\w+_\d/.test(text))
+      assert.ok(reads.length > 1, texts.join('\n'))
+      for (const text of reads) assert.match(text, /LIMIT/)
+    })
+  }
+
   it('a batch of a copy reads a bounded number of rows from each shard', async () => {
     const source = new PostgresTableAccess(primary)
     await created(store)
