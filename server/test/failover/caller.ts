@@ -116,7 +116,8 @@ export class Caller {
       // Only the message says that the request may have taken effect.
       return { outcome: message.includes('may have taken effect') ? 'in doubt' : 'undone' }
     }
-    if (status === 409 && code === 'token_superseded') return { outcome: 'superseded' }
+    if (sent.kind === 'rotate' && status === 409 && code === 'token_superseded')
+      return { outcome: 'superseded' }
     return this.#violation(sent, `responded ${status} ${text}`)
   }
 

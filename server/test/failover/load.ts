@@ -91,10 +91,14 @@ export class Load {
       attempts++
       return this.#caller.rotate(service, id, token, grace, key)
     }
-    const { response } = await this.#untilDone(id, same)
+    let request = await this.#untilDone(id, same)
     // Every service must give the same response.
     if (attempts > 1 || randomInt(10) === 0) await this.#untilDone(id, same)
-    if (response !== undefined) group.token = response.token
+    // A rotation with an ambiguous response can take effect after a read that returned the old token.
+    if (request.outcome === 'superseded') {
+      request = await this.#untilDone(id, (service) => this.#caller.read(service, id))
+    }
+    if (request.response !== undefined) group.token = request.response.token
   }
 
   async #runCrowd(): Promise<void> {
@@ -118,11 +122,7 @@ export class Load {
   ): Promise<RecordedRequest> {
     for (let attempts = 1; ; attempts++) {
       const request = await does(this.#anyService())
-      if (!isUnavailable(request)) {
-        if (request.outcome !== 'done')
-          this.#caller.ledger.violations.push(`${request.kind} of ${id}: refused`)
-        return request
-      }
+      if (!isUnavailable(request)) return request
       if (this.#isAbandoned) return request
       if (attempts === maxAttempts) {
         this.#caller.ledger.violations.push(`${request.kind} of ${id}: 503, ${maxAttempts} times`)
