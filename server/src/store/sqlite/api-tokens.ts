@@ -102,8 +102,9 @@ export class ApiTokens {
     return usageReports.flatMap(({ apiTokenId, costMs, aheadMs, fullMs }) => {
       const row = this.#selectUsage.get(apiTokenId)
       if (row === undefined) return []
-      const isPlausible = (row ?? 0) <= now + maxAheadMs(fullMs) * 1000
-      const before = isPlausible ? (row ?? 0) : now + Math.round(fullMs * 1000)
+      const reported = row ?? -Infinity
+      const isPlausible = reported <= now + maxAheadMs(fullMs) * 1000
+      const before = isPlausible ? reported : now + Math.round(fullMs * 1000)
       const usedUntil = Math.max(before + Math.round(costMs * 1000), now + Math.round(aheadMs * 1000))
       this.#setUsage.run(usedUntil, apiTokenId)
       return [{ apiTokenId, aheadMs: (usedUntil - now) / 1000 }]
