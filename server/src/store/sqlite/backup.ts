@@ -79,6 +79,8 @@ async function copyPages(
     const { totalPages: total } = await source.backup(to, {
       progress: ({ totalPages, remainingPages }) => {
         report({ done: totalPages - remainingPages, total: totalPages })
+        // Otherwise the system would write the whole copy at once, and the commits of services would wait for it.
+        if (remainingPages < totalPages) flush(to)
         return pagesAtOnce
       },
     })
