@@ -2,8 +2,11 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement } from 'better-sqlite3'
 
-/** Length of the write-ahead log, in pages, at which the thread checkpoints it. */
-const threadPages = 3600
+/**
+ * Number of pages in the write-ahead log at which the thread checkpoints them: few, because commits wait while the disk writes
+ * them.
+ */
+const threadPages = 1000
 /** Length of the write-ahead log, in pages, at which a commit checkpoints it. */
 export const commitPages = 4000
 /** Minimum interval of checks of the log's length, in milliseconds. */
@@ -42,7 +45,9 @@ export class Checkpointer {
   async close(): Promise<void> {
     const worker = this.#worker
     if (worker === undefined) return
-    if (this.#isRunning) await Promise.race([once(worker, 'message'), once(worker, 'exit')])
+    // `once` rejects if the thread cannot be started.
+    if (this.#isRunning)
+      await Promise.race([once(worker, 'message'), once(worker, 'exit')]).catch(() => undefined)
     await worker.terminate()
   }
 
