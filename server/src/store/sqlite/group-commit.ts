@@ -56,6 +56,8 @@ const foreignWriteMs = 1000
 export class GroupCommit {
   #queue: Pending[] = []
   #waiting: Waiting[] = []
+  /** Number of operations requested so far, without bulk work. */
+  #requested = 0
   #retryTimer: NodeJS.Timeout | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #begin: Statement
@@ -97,6 +99,23 @@ export class GroupCommit {
    * @throws Fault `unavailable`
    */
   run<T>(name: string, operation: () => T): Promise<T> {
+    this.#requested++
+    return this.#enqueue(name, operation)
+  }
+
+  /**
+   * Runs an operation of bulk work. If other operations are requested meanwhile, it resolves after a pause of the same duration,
+   * which leaves them half of the time.
+   */
+  async runInBackground<T>(name: string, operation: () => T): Promise<T> {
+    const requested = this.#requested
+    const started = performance.now()
+    const result = await this.#enqueue(name, operation)
+    if (this.#requested > requested) await sleep(performance.now() - started)
+    return result
+  }
+
+  #enqueue<T>(name: string, operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#queue.length === 0) {
         if (performance.now() < this.#yieldUntil) setTimeout(this.#flush, yieldMs)

@@ -259,7 +259,7 @@ async function inBatches<Command, Outcome>(
     const outcomes: Outcome[] = []
     for (let start = 0; start < commands.length; start += batchSize) {
       const some = commands.slice(start, start + batchSize)
-      outcomes.push(...(await commit.run(name, () => run(some))))
+      outcomes.push(...(await commit.runInBackground(name, () => run(some))))
     }
     return outcomes
   })
@@ -273,7 +273,7 @@ function untilDone(
 ): Promise<number> {
   return commit.runInIterations(async () => {
     for (let total = 0; ;) {
-      const { count, isDone } = await commit.run(name, () => step(total))
+      const { count, isDone } = await commit.runInBackground(name, () => step(total))
       total += count
       if (isDone) return total
     }
