@@ -21,6 +21,8 @@ export async function written(service: RunningService): Promise<Map<string, Buff
   const all = await kept(service)
   // Reading changes this file.
   all.delete('ugs.db-shm')
+  // While there is a log, a write changes the log, and a checkpoint this file.
+  if (all.get('ugs.db-wal')?.length) all.delete('ugs.db')
   return all
 }
 
