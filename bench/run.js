@@ -6,7 +6,6 @@ import { accessLog } from './cases/access-log.js'
 import { postgresAlternatives, sqliteAlternatives } from './cases/alternatives.js'
 import { audit, postgresAudit } from './cases/audit.js'
 import { bulk, postgresBulk } from './cases/bulk.js'
-import { checkpoints } from './cases/checkpoints.js'
 import { citus } from './cases/citus.js'
 import { postgresColdStart } from './cases/cold-start.js'
 import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.js'
@@ -57,7 +56,6 @@ const cases = {
   'strict-json': strictJson,
   'hostile-json': hostileJson,
   audit,
-  checkpoints,
   'access-log': accessLog,
   'leased-cache': leasedCache,
   events,

@@ -1,5 +1,5 @@
 /**
- * Observes the batches that requests share: a transaction of SQLite, or a statement of PostgreSQL. The methods run on the
+ * Observes the batches that requests share: a transaction or flush of SQLite, or a statement of PostgreSQL. The methods run on the
  * hot path and must not throw.
  */
 export interface BatchObserver {
@@ -7,7 +7,7 @@ export interface BatchObserver {
   requestContext(): unknown
   /**
    * Reports the start of a batch.
-   * @param kind `transaction`, or the kind of PostgreSQL statement
+   * @param kind `transaction`, `flush`, or the kind of PostgreSQL statement
    * @param contexts contexts of the requests, in order of arrival
    * @returns callback for the end of the batch
    */

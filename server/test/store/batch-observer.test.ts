@@ -49,12 +49,13 @@ async function openObserved(t: Scope, url: string): Promise<{ store: Store; batc
 const find = (store: Store) => store.userGroups.find(freshKey())
 
 describe('an observer of batches', () => {
-  it('is notified of each SQLite transaction and its calls', async (t) => {
+  it('is notified of each SQLite transaction and flush, and of the calls', async (t) => {
     const { store, batches } = await openObserved(t, `sqlite:${join(temporaryFolder(t), 'ugs.db')}`)
     await Promise.all([find(store), store.userGroups.getOrCreate(creation()), find(store)])
     await find(store)
     assert.deepEqual(batches, [
       { kind: 'transaction', calls: [1, 2, 3], end: 'done' },
+      { kind: 'flush', calls: [1, 2, 3], end: 'done' },
       { kind: 'transaction', calls: [4], end: 'done' },
     ])
   })
@@ -75,6 +76,7 @@ describe('an observer of batches', () => {
     assert.deepEqual(batches, [
       { kind: 'transaction', calls: [1, 2], end: 'failed' },
       { kind: 'transaction', calls: [1], end: 'done' },
+      { kind: 'flush', calls: [1], end: 'done' },
       { kind: 'transaction', calls: [2], end: 'failed' },
     ])
   })
@@ -124,7 +126,7 @@ describe('slow statements', () => {
 
   it('have the name of the operation on SQLite', async (t) => {
     const url = `sqlite:${join(temporaryFolder(t), 'ugs.db')}`
-    assert.deepEqual(await statementsOfCreation(t, url), ['UserGroups.getOrCreate', 'COMMIT'])
+    assert.deepEqual(await statementsOfCreation(t, url), ['UserGroups.getOrCreate', 'COMMIT', 'flush'])
   })
 
   it('have the name or the text of the statement on PostgreSQL', async (t) => {

@@ -35,7 +35,7 @@ export class StoreMetrics implements BatchObserver {
     this.#registry = registry
     this.#sizes = new Histogram({
       name: 'ugs_store_batch_size',
-      help: 'Requests that share a SQLite transaction or a PostgreSQL statement.',
+      help: 'Requests that share a SQLite transaction or flush, or a PostgreSQL statement.',
       bounds: sizeBounds,
       registry,
     })

@@ -60,15 +60,20 @@ export class ChangeTracker {
     return count >= this.#lastOfAny && count >= (this.#lastOf[teamId % slotCount] as number)
   }
 
-  /** Detects changes of other connections. Call it first in each transaction, so that the transaction reads no older data. */
-  detectForeignChanges(): void {
+  /**
+   * Detects changes of other connections. Call it first in each transaction, so that the transaction reads no older data.
+   * @returns whether another connection has written anything
+   */
+  detectForeignChanges(): boolean {
     const { version } = this
-    if (version === this.#version && !Number.isNaN(this.#changes)) return
+    const isForeign = version !== this.#version
+    if (!isForeign && !Number.isNaN(this.#changes)) return false
     const changes = this.#countChanges()
-    if (version !== this.#version && changes !== this.#changes) this.#lastOfAny = ++this.#count
+    if (isForeign && changes !== this.#changes) this.#lastOfAny = ++this.#count
     this.#changes = changes
     // Last, so that the next transaction repeats a failed count.
     this.#version = version
+    return isForeign
   }
 
   /** Call it last in each transaction. No other connection can write before the commit, so the count includes only own changes. */

@@ -1,20 +1,57 @@
-// Thread of `Checkpointer`. Each message is the path of a database to checkpoint.
+// Thread of `Checkpointer`. Each message is the path of a database to checkpoint, and is followed by the outcome.
 import { parentPort } from 'node:worker_threads'
-import BetterSqlite3 from 'better-sqlite3'
+import BetterSqlite3, { type Database } from 'better-sqlite3'
+import { isBusy } from './sqlite-fault.ts'
+
+/** `blocked` if another process kept the checkpoint from reaching the end of the log: a long read transaction, or a busy writer. */
+export type CheckpointOutcome = 'done' | 'blocked' | 'failed'
+
+interface Log {
+  /** 1 if another process is checkpointing. */
+  readonly busy: number
+  readonly log: number
+  readonly checkpointed: number
+}
+
+/** Number of checkpoints before the lock is taken. One of them usually reaches the end of the log and flushes the database file. */
+const unlockedCheckpoints = 3
+/** Maximum number of pages that are left for the time during which no process can write. */
+const lockedPages = 1000
+/** Maximum time to wait for the write lock, in milliseconds. */
+const lockTimeoutMs = 100
 
 parentPort?.on('message', (path: string) => {
-  try {
-    // Opened only for the checkpoint: repairing the files needs exclusive access.
-    const database = new BetterSqlite3(path, { fileMustExist: true })
-    try {
-      database.pragma('synchronous = FULL')
-      // PASSIVE copies as many pages as it can without blocking readers or writers.
-      database.pragma('wal_checkpoint(PASSIVE)')
-    } finally {
-      database.close()
-    }
-  } catch {
-    // The commit that finds the log too long does the checkpoint and reports the error.
-  }
-  parentPort?.postMessage('done')
+  parentPort?.postMessage(outcomeOf(path))
 })
+
+/** Opens the database only for the checkpoint, because repairing its files needs exclusive access. */
+function outcomeOf(path: string): CheckpointOutcome {
+  const databases: Database[] = []
+  const open = () => {
+    const database = new BetterSqlite3(path, { fileMustExist: true, timeout: lockTimeoutMs })
+    databases.push(database)
+    return database
+  }
+  try {
+    return checkpoint(open(), open()) ? 'done' : 'blocked'
+  } catch (error) {
+    return isBusy(error) ? 'blocked' : 'failed'
+  } finally {
+    for (const database of databases) database.close()
+  }
+}
+
+/** @returns whether all of the log was checkpointed, so that the next commit restarts it */
+function checkpoint(database: Database, locking: Database): boolean {
+  // PASSIVE copies as many pages as it can without blocking readers or writers.
+  const passive = database.prepare<[], Log>('PRAGMA wal_checkpoint(PASSIVE)')
+  const pagesLeft = () => {
+    const { busy, log, checkpointed } = passive.get() as Log
+    return busy === 1 ? Infinity : log - checkpointed
+  }
+  let left = Infinity
+  for (let i = 0; i < unlockedCheckpoints; i++) left = pagesLeft()
+  if (left > lockedPages) return false
+  locking.exec('BEGIN IMMEDIATE')
+  return pagesLeft() === 0
+}

@@ -5,6 +5,7 @@ import type { SlowStatements } from '../slow-statements.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import type { ChangeTracker } from './change-tracker.ts'
+import type { LogFlusher } from './log-flusher.ts'
 import type { StoreFiles } from './store-files.ts'
 
 const { SqliteError } = BetterSqlite3
@@ -12,6 +13,8 @@ const { SqliteError } = BetterSqlite3
 interface Pending {
   readonly name: string
   readonly operation: () => unknown
+  /** The result may depend on commits that are not yet on disk. */
+  readonly waitsForFlush: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
   /** Context of the observer. */
@@ -37,8 +40,9 @@ export interface GroupCommitOptions {
 /** Checks around each transaction. */
 export interface GroupCommitGuards {
   readonly files: Pick<StoreFiles, 'check' | 'checkOccasionally'>
-  readonly checkpointer: Pick<Checkpointer, 'afterCommit'>
+  readonly checkpointer: Pick<Checkpointer, 'afterCommit' | 'isRunning'>
   readonly changeTracker: ChangeTracker
+  readonly flusher: Pick<LogFlusher, 'flush' | 'whenFlushed'>
 }
 
 /** Interval of attempts to get a lock that another process holds, in milliseconds. */
@@ -49,15 +53,16 @@ const yieldMs = 2
 const foreignWriteMs = 1000
 
 /**
- * Runs all operations of one event-loop iteration, reads and writes, in one transaction, and settles them after the commit. One
- * fsync serves all of them, and no result is returned before it is on disk. Writes that meet another process's lock wait for a
- * later iteration; reads do not wait (decision 0023).
+ * Runs all operations of one event-loop iteration, reads and writes, in one transaction, and settles them when the commit is on disk.
+ * One flush serves all of them, and other iterations go on meanwhile (decision 0003). Writes that meet another process's lock wait
+ * for a later iteration; reads do not wait (decision 0023).
  */
 export class GroupCommit {
   #queue: Pending[] = []
   #waiting: Waiting[] = []
   /** Number of operations requested so far, without bulk work. */
   #requested = 0
+  #isShared = false
   #retryTimer: NodeJS.Timeout | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #begin: Statement
@@ -69,11 +74,14 @@ export class GroupCommit {
   #changes = 0
   /** Version of the data after this connection's last write. */
   #version: number
+  /** Commits may not be on disk: at first those of earlier processes, which may have been killed. */
+  #mustFlush = true
   #lastForeignWriteAt = -Infinity
   #yieldUntil = -Infinity
   readonly #files: GroupCommitGuards['files']
   readonly #checkpointer: GroupCommitGuards['checkpointer']
   readonly #changeTracker: ChangeTracker
+  readonly #flusher: GroupCommitGuards['flusher']
   readonly #database: Database
   readonly #options: GroupCommitOptions
 
@@ -82,6 +90,7 @@ export class GroupCommit {
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
     this.#changeTracker = guards.changeTracker
+    this.#flusher = guards.flusher
     this.#options = options
     // While SQLite waits for a lock, the event loop is blocked.
     database.pragma('busy_timeout = 0')
@@ -103,26 +112,44 @@ export class GroupCommit {
     return this.#enqueue(name, operation)
   }
 
+  /** Runs an operation like `run`, and returns its result even if commits that it sees are not yet on disk. */
+  runWithoutFlush<T>(name: string, operation: () => T): Promise<T> {
+    this.#requested++
+    return this.#enqueue(name, operation, { waitsForFlush: false })
+  }
+
   /**
-   * Runs an operation of bulk work. If other operations are requested meanwhile, it resolves after a pause of the same duration,
-   * which leaves them half of the time.
+   * Runs an operation of bulk work. If other operations are requested meanwhile, it resolves after a pause as long as the operation
+   * took, which leaves them half of the time.
    */
   async runInBackground<T>(name: string, operation: () => T): Promise<T> {
     const requested = this.#requested
-    const started = performance.now()
-    const result = await this.#enqueue(name, operation)
-    if (this.#requested > requested) await sleep(performance.now() - started)
+    let durationMs = 0
+    const result = await this.#enqueue(name, () => {
+      const started = performance.now()
+      const value = operation()
+      durationMs = performance.now() - started
+      return value
+    })
+    this.#isShared = this.#requested > requested
+    if (this.#isShared) await sleep(durationMs)
     return result
   }
 
-  #enqueue<T>(name: string, operation: () => T): Promise<T> {
+  /** True if other operations were requested during the last one of bulk work. */
+  get isShared(): boolean {
+    return this.#isShared
+  }
+
+  #enqueue<T>(name: string, operation: () => T, { waitsForFlush } = { waitsForFlush: true }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#queue.length === 0) {
-        if (performance.now() < this.#yieldUntil) setTimeout(this.#flush, yieldMs)
-        else setImmediate(this.#flush)
+        if (performance.now() < this.#yieldUntil) setTimeout(this.#runQueue, yieldMs)
+        else setImmediate(this.#runQueue)
       }
       const context = this.#options.observer?.requestContext()
-      this.#queue.push({ name, operation, resolve: resolve as (value: unknown) => void, reject, context })
+      const settle = { resolve: resolve as (value: unknown) => void, reject }
+      this.#queue.push({ name, operation, waitsForFlush, ...settle, context })
     })
   }
 
@@ -143,9 +170,10 @@ export class GroupCommit {
     // Runs after all others, even if the store fails.
     await Promise.allSettled([this.run('finish', () => undefined)])
     while (this.#waiting.length > 0) await sleep(lockRetryMs)
+    await Promise.allSettled([this.#flusher.whenFlushed()])
   }
 
-  readonly #flush = (): void => {
+  readonly #runQueue = (): void => {
     clearTimeout(this.#retryTimer)
     const arrived = this.#queue
     this.#queue = []
@@ -158,7 +186,7 @@ export class GroupCommit {
       if (this.#waiting.length > before && this.#lockForWaiters()) this.#settle(this.#waiting.splice(0))
     }
     this.#giveUp()
-    if (this.#waiting.length > 0) this.#retryTimer = setTimeout(this.#flush, lockRetryMs)
+    if (this.#waiting.length > 0) this.#retryTimer = setTimeout(this.#runQueue, lockRetryMs)
   }
 
   /** Begins a write transaction if operations wait for one and the lock is free. */
@@ -175,6 +203,8 @@ export class GroupCommit {
   }
 
   #giveUp(): void {
+    // Its lock ends by itself, however slow the disk is.
+    if (this.#checkpointer.isRunning) return
     const now = performance.now()
     this.#waiting = this.#waiting.filter(({ lockDeadline, reject, error }) => {
       if (now < lockDeadline) return true
@@ -186,10 +216,17 @@ export class GroupCommit {
   #settle(batch: readonly (Pending | Waiting)[]): void {
     if (batch.length === 0) return
     const results = this.#runTogether(batch)
+    const flushed = batch.some((pending) => pending.waitsForFlush) ? this.#flusher.whenFlushed() : undefined
     batch.forEach((pending, i) => {
       const result = results[i] as Result
-      if ('value' in result) pending.resolve(result.value)
-      else if (isBusy(result.error)) {
+      if ('value' in result) {
+        if (flushed === undefined || !pending.waitsForFlush) pending.resolve(result.value)
+        else
+          flushed.then(
+            () => pending.resolve(result.value),
+            (error: unknown) => pending.reject(faultOf(error)),
+          )
+      } else if (isBusy(result.error)) {
         const lockDeadline = performance.now() + this.#options.lockTimeoutMs
         this.#waiting.push({ lockDeadline, ...pending, error: result.error })
       } else pending.reject(faultOf(result.error))
@@ -219,12 +256,15 @@ export class GroupCommit {
   #transaction(batch: readonly Pending[]): Result[] {
     if (!this.#database.inTransaction) this.#files.checkOccasionally()
     const results = this.#attempt(batch)
-    const changes = this.#countChanges.get() as number
-    if (changes !== this.#changes) {
+    const before = this.#changes
+    this.#changes = this.#countChanges.get() as number
+    if (this.#changes !== before) {
+      this.#mustFlush = true
       this.#files.check()
       this.#afterCommit()
     }
-    this.#changes = changes
+    if (this.#mustFlush) this.#flusher.flush(batch.map(({ context }) => context))
+    this.#mustFlush = false
     return results
   }
 
@@ -252,7 +292,7 @@ export class GroupCommit {
     try {
       if (!this.#database.inTransaction) this.#begin.run()
       // The first read sets the snapshot of the transaction.
-      this.#changeTracker.detectForeignChanges()
+      if (this.#changeTracker.detectForeignChanges()) this.#mustFlush = true
       const results = batch.map(({ name, operation }) => {
         const result = runOperation(operation)
         endStatement?.(name)
@@ -276,6 +316,8 @@ export class GroupCommit {
     } catch {
       // After some errors SQLite has already rolled back.
     }
+    // SQLite also counts changes that were rolled back.
+    this.#changes = this.#countChanges.get() as number
   }
 }
 

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { Fault } from '../../domain/fault.ts'
+import { FlushError } from './log-flusher.ts'
 import { StoreFilesError } from './store-files.ts'
 
 /** Error codes that the environment causes. All others are defects of the service. */
@@ -44,6 +45,11 @@ export function faultOf(error: unknown): unknown {
   if (error instanceof StoreFilesError) {
     const message =
       'The files of the store are lost. This request may have taken effect, or may be lost with them; GET the user group before you retry.'
+    return new Fault('unavailable', message, { reason: error.message })
+  }
+  if (error instanceof FlushError) {
+    const message =
+      'The disk of the store failed. This request may have taken effect; GET the user group before you retry.'
     return new Fault('unavailable', message, { reason: error.message })
   }
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
