@@ -203,7 +203,7 @@ export class GroupCommit {
   }
 
   #giveUp(): void {
-    // Its lock ends by itself, however slow the disk is.
+    // A checkpoint of this process may hold the lock. It releases the lock by itself, but a slow disk delays that.
     if (this.#checkpointer.isRunning) return
     const now = performance.now()
     this.#waiting = this.#waiting.filter(({ lockDeadline, reject, error }) => {

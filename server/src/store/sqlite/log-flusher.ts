@@ -74,7 +74,8 @@ export class LogFlusher {
   async #observed(): Promise<void> {
     const { observer, slowStatements } = this.#options
     const endStatement = slowStatements?.start()
-    const endBatch = observer?.begin('flush', this.#contexts)
+    // A repeated flush after a failure has none.
+    const endBatch = this.#contexts.length > 0 ? observer?.begin('flush', this.#contexts) : undefined
     this.#contexts = []
     try {
       await this.#flushAll()
@@ -115,8 +116,9 @@ export class LogFlusher {
   }
 
   #reopen(): void {
+    const log = openSync(this.#path, 'r+')
     closeSync(this.#log)
-    this.#log = openSync(this.#path, 'r+')
+    this.#log = log
   }
 }
 

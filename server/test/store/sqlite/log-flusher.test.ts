@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, rmSync, symlinkSync } from 'node:fs'
+import { closeSync, copyFileSync, fstatSync, openSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { LogFlusher, type FlushOptions } from '../../../src/store/sqlite/log-flusher.ts'
 import { temporaryFolder } from '../../support/service.ts'
+
+function recordingObserver() {
+  const flushes: (readonly unknown[])[] = []
+  const observer = {
+    requestContext: () => undefined,
+    begin: (_: string, contexts: readonly unknown[]) => {
+      flushes.push(contexts)
+      return () => undefined
+    },
+  }
+  return { observer, flushes }
+}
 
 function openFlusher(t: TestContext, options?: FlushOptions) {
   const path = join(temporaryFolder(t), 'ugs.db')
@@ -23,8 +35,9 @@ function openFlusher(t: TestContext, options?: FlushOptions) {
   // A link to a device that cannot be flushed stands for a log on a failing disk.
   const log = `${path}-log`
   symlinkSync('/dev/null', log)
+  const removeLog = () => rmSync(log, { force: true })
   const repair = () => {
-    rmSync(log)
+    removeLog()
     symlinkSync(`${path}-wal`, log)
   }
   const open = (file: string) => {
@@ -35,7 +48,14 @@ function openFlusher(t: TestContext, options?: FlushOptions) {
     })
     return flusher
   }
-  return { database, countInFile, repair, open: () => open(`${path}-wal`), openFailing: () => open(log) }
+  return {
+    database,
+    countInFile,
+    removeLog,
+    repair,
+    open: () => open(`${path}-wal`),
+    openFailing: () => open(log),
+  }
 }
 
 const failure = { name: 'FlushError', message: /^FLUSH_FAILED: .* \(EINVAL\); check the disk/ }
@@ -51,14 +71,7 @@ describe('LogFlusher', () => {
   })
 
   it('flushes once for all commits made during another flush', async (t) => {
-    const flushes: (readonly unknown[])[] = []
-    const observer = {
-      requestContext: () => undefined,
-      begin: (_: string, contexts: readonly unknown[]) => {
-        flushes.push(contexts)
-        return () => undefined
-      },
-    }
+    const { observer, flushes } = recordingObserver()
     const { open } = openFlusher(t, { observer })
     const flusher = open()
     for (const context of [1, 2, 3]) flusher.flush([context])
@@ -79,15 +92,31 @@ describe('LogFlusher', () => {
   })
 
   it('fails if the log cannot be flushed, until all commits are in the database file', async (t) => {
-    const { openFailing, repair, countInFile } = openFlusher(t)
+    const { observer, flushes } = recordingObserver()
+    const { openFailing, repair, countInFile } = openFlusher(t, { observer })
     const flusher = openFailing()
-    flusher.flush([])
+    flusher.flush([1])
     await assert.rejects(flusher.whenFlushed() ?? assert.fail(), failure)
     await assert.rejects(flusher.whenFlushed() ?? assert.fail(), failure)
     repair()
     await (flusher.whenFlushed() ?? assert.fail())
     assert.equal(flusher.whenFlushed(), undefined)
     assert.equal(countInFile(), 1)
+    // No flush is observed again for a request that has failed.
+    assert.deepEqual(flushes, [[1]])
+  })
+
+  it('fails if the log is missing, and closes no file of others', async (t) => {
+    const { openFailing, removeLog, repair } = openFlusher(t)
+    const flusher = openFailing()
+    removeLog()
+    flusher.flush([])
+    await assert.rejects(flusher.whenFlushed() ?? assert.fail(), { message: /ENOENT/ })
+    const other = openSync('/dev/null', 'r')
+    t.after(() => closeSync(other))
+    repair()
+    await (flusher.whenFlushed() ?? assert.fail())
+    assert.ok(fstatSync(other).isCharacterDevice())
   })
 
   it('fails until a read transaction allows the log to be emptied', async (t) => {
