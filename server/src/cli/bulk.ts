@@ -48,7 +48,7 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     const caller = await callerOf(store, options)
     // Last, because only reading closes the file.
     const source = await openToRead(file)
-    const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun })
+    const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun, countRequests: () => 0 })
     const bar = new ProgressBar('kB')
     try {
       for await (const results of userGroupImport.run(readRows(source.chunks))) {

@@ -29,21 +29,30 @@ export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], nu
 /** Maximum size of a batch: large enough to share the cost of a statement, and small enough that other requests wait briefly. */
 const maxRows = 32
 const maxBytes = 1024 * 1024
-/** Batches in flight while the next one is read. */
-const maxBatches = 2
+/** Maximum number of batches in flight: enough to keep the store busy. */
+const maxBatches = 8
 
 /** One import of user groups. Each row is a request for get-or-create; a refused row does not stop the others. */
 export class UserGroupImport {
   readonly #userGroups: UserGroupService
   readonly #caller: Caller
   readonly #isDryRun: boolean
+  readonly #countRequests: () => number
   readonly #ids = new HashSet()
+  /** Batches that may be in flight: few while other requests arrive, which wait for them, and many otherwise. */
+  #window = 1
   readonly #summary = { rows: 0, created: 0, updated: 0, unchanged: 0, refused: 0 }
 
-  constructor(userGroups: UserGroupService, caller: Caller, options: { isDryRun: boolean }) {
+  /** `countRequests` returns the number of requests so far that the import should not delay. */
+  constructor(
+    userGroups: UserGroupService,
+    caller: Caller,
+    { isDryRun, countRequests }: { isDryRun: boolean; countRequests: () => number },
+  ) {
     this.#userGroups = userGroups
     this.#caller = caller
-    this.#isDryRun = options.isDryRun
+    this.#isDryRun = isDryRun
+    this.#countRequests = countRequests
   }
 
   get summary(): ImportSummary {
@@ -65,7 +74,7 @@ export class UserGroupImport {
           batch.push(row)
           bytes += row.size
           if (batch.length < maxRows && bytes < maxBytes) continue
-          if (inFlight.length === maxBatches) yield await next()
+          while (inFlight.length >= this.#window) yield await next()
           const results = this.#importBatch(batch)
           // The results are awaited later. Reading the next chunk may fail first, which must not leave an unhandled rejection.
           results.catch(() => undefined)
@@ -74,8 +83,8 @@ export class UserGroupImport {
           bytes = 0
         }
       }
-      inFlight.push(this.#importBatch(batch))
       while (inFlight.length > 0) yield await next()
+      yield this.#count(await this.#importBatch(batch))
     } finally {
       await Promise.allSettled(inFlight)
     }
@@ -86,13 +95,20 @@ export class UserGroupImport {
     const sent = rows.flatMap(({ providedId, content }, i) =>
       results[i] === null ? [{ providedId: providedId as string, change: content }] : [],
     )
+    const requests = this.#countRequests()
     const outcomes = (await this.#upsert(sent, rows)).values()
+    this.#adjustWindow(this.#countRequests() - requests)
     return rows.map(({ line, providedId }, i) => {
       const outcome = results[i] ?? (outcomes.next().value as UpsertOutcome | Fault)
       return outcome instanceof Fault
         ? { line, providedId, outcome: 'refused', fault: outcome }
         : { line, providedId, outcome, fault: null }
     })
+  }
+
+  #adjustWindow(arrived: number): void {
+    // One may be a health check.
+    this.#window = arrived > 1 ? Math.max(this.#window / 2, 1) : Math.min(this.#window + 1, maxBatches)
   }
 
   #refusalOf({ providedId, content }: ImportRow): Fault | null {

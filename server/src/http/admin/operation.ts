@@ -49,6 +49,8 @@ export interface AdminRequest {
   /** Reads the body of an operation that takes rows. */
   readonly readRows: () => AsyncIterable<readonly ImportRow[]>
   readonly ifMatch: string | undefined
+  /** Returns the number of requests that the service got so far, including this one. */
+  readonly countRequests: () => number
 }
 
 export type AdminResponse =

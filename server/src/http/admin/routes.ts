@@ -61,7 +61,15 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
           validateBody?.(body.value)
           const ifMatch = request.headers['if-match']
           return operation.handle(
-            { caller: callerOf(context), params, query, body, readRows: () => readRows(request), ifMatch },
+            {
+              caller: callerOf(context),
+              params,
+              query,
+              body,
+              readRows: () => readRows(request),
+              ifMatch,
+              countRequests: () => context.permit.requests,
+            },
             dependencies,
           )
         }

@@ -10,6 +10,8 @@ const smallBody = 16 * 1024
 export class SharedResources {
   inFlight = 0
   bodyBytes = 0
+  /** Number of permits so far: one per request. */
+  issued = 0
 
   get isExhausted(): boolean {
     return this.inFlight >= maxInFlight
@@ -24,6 +26,12 @@ export class Permit {
 
   constructor(shared: SharedResources) {
     this.#shared = shared
+    shared.issued++
+  }
+
+  /** Number of requests so far, including this one. */
+  get requests(): number {
+    return this.#shared.issued
   }
 
   /** Counts the request as in flight. Returns false if too many are. */

@@ -223,6 +223,14 @@ describe('permits', () => {
     assert.ok(!loadShedder.issuePermit().begin())
   })
 
+  it('count the requests of all', () => {
+    const loadShedder = newLoadShedder()
+    const permit = loadShedder.issuePermit()
+    assert.equal(permit.requests, 1)
+    loadShedder.issuePermit()
+    assert.equal(permit.requests, 2)
+  })
+
   it('are released after synchronous work, asynchronous work and errors', async () => {
     const loadShedder = newLoadShedder()
     const failure = new Error('expected')

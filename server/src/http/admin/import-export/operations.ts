@@ -35,9 +35,9 @@ export const importExportOperations = {
     takesRows: true,
     response: schemas.ImportLine,
     returnsRows: ['ndjson'],
-    handle: async ({ caller, query, readRows }, { userGroups }) => {
+    handle: async ({ caller, query, readRows, countRequests }, { userGroups }) => {
       const isDryRun = (query as { dry_run?: string }).dry_run === 'true'
-      const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun })
+      const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun, countRequests })
       return { format: 'ndjson', stream: await spool(importLines(userGroupImport, readRows(), isDryRun)) }
     },
   },
