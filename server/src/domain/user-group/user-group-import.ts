@@ -28,7 +28,7 @@ export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], nu
 
 /** Maximum size of a batch: large enough to share the cost of a statement, and small enough that other requests wait briefly. */
 const maxRows = 32
-const maxBytes = 1024 * 1024
+const maxBytes = 256 * 1024
 /** Maximum number of batches in flight: enough to keep the store busy. */
 const maxBatches = 8
 
@@ -84,7 +84,7 @@ export class UserGroupImport {
         }
       }
       while (inFlight.length > 0) yield await next()
-      yield this.#count(await this.#importBatch(batch))
+      if (batch.length > 0) yield this.#count(await this.#importBatch(batch))
     } finally {
       await Promise.allSettled(inFlight)
     }

@@ -27,19 +27,22 @@ const parts = {
 } as const
 const caller: Caller = { workspaceId: 1, environment: 'Customer', author: 'cli:test', requestId: null }
 
-/** Records how many batches were in flight when each one began. */
+/** Records the batches. */
 class RecordingService extends UserGroupService {
+  /** Number of batches in flight when each one began. */
   readonly inFlight: number[] = []
+  readonly sizes: number[] = []
   #current = 0
 
   override async upsertAll(by: Caller, requests: readonly UserGroupRequest[]) {
     this.inFlight.push(++this.#current)
+    this.sizes.push(requests.length)
     return super.upsertAll(by, requests).finally(() => this.#current--)
   }
 }
 
-/** Imports 1,600 rows and returns the number of batches in flight at the start of each batch. */
-async function batchesInFlight(prefix: string, countRequests: (batches: number) => number) {
+/** Imports 1,600 rows of `size` bytes and returns the batches. */
+async function importRows(prefix: string, countRequests: (batches: number) => number, size = 100) {
   const service = new RecordingService(parts)
   const userGroupImport = new UserGroupImport(service, caller, {
     isDryRun: false,
@@ -47,7 +50,7 @@ async function batchesInFlight(prefix: string, countRequests: (batches: number) 
   })
   const lines = Array.from({ length: 1600 }, (_, i) => i + 1)
   const rows = lines.map((line): ImportRow => {
-    return { line, providedId: `${prefix}-${line}`, content: { name: 'A' }, size: 100 }
+    return { line, providedId: `${prefix}-${line}`, content: { name: 'A' }, size }
   })
   const results: ImportResult[] = []
   for await (const some of userGroupImport.run(Readable.from([rows]))) results.push(...some)
@@ -56,27 +59,39 @@ async function batchesInFlight(prefix: string, countRequests: (batches: number) 
     lines,
   )
   assert.equal(userGroupImport.summary.created, 1600)
-  return service.inFlight
+  return service
 }
 
 describe('batches of an import in flight', () => {
   it('increase to eight while no other request arrives', async () => {
-    const inFlight = await batchesInFlight('idle', () => 0)
+    const { inFlight } = await importRows('idle', () => 0)
     assert.equal(inFlight[0], 1)
     assert.equal(Math.max(...inFlight), 8)
   })
 
   it('increase too with a single request during a batch, such as a health check', async () => {
-    assert.equal(Math.max(...(await batchesInFlight('health', (batches) => Math.floor(batches / 7)))), 8)
+    const { inFlight } = await importRows('health', (batches) => Math.floor(batches / 7))
+    assert.equal(Math.max(...inFlight), 8)
   })
 
   it('stay one while other requests arrive', async () => {
-    assert.equal(Math.max(...(await batchesInFlight('busy', (batches) => 2 * batches))), 1)
+    const { inFlight } = await importRows('busy', (batches) => 2 * batches)
+    assert.equal(Math.max(...inFlight), 1)
   })
 
   it('decrease when other requests begin to arrive', async () => {
-    const inFlight = await batchesInFlight('later', (batches) => 2 * Math.max(batches - 25, 0))
+    const { inFlight } = await importRows('later', (batches) => 2 * Math.max(batches - 25, 0))
     assert.equal(Math.max(...inFlight.slice(0, 25)), 8)
     assert.equal(Math.max(...inFlight.slice(-10)), 1)
+  })
+})
+
+describe('a batch of an import', () => {
+  it('has 32 small rows', async () => {
+    assert.deepEqual(new Set((await importRows('small', () => 0)).sizes), new Set([32]))
+  })
+
+  it('ends with the row that reaches 256 KiB', async () => {
+    assert.deepEqual(new Set((await importRows('large', () => 0, 60_000)).sizes), new Set([5]))
   })
 })
