@@ -90,6 +90,10 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   leaveBodiesUnread(app)
   acceptWaitingConnections(app)
   app.setErrorHandler(errors.send)
+  app.addHook('onClose', (_app, done) => {
+    errors.close()
+    done()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     const context = contextOf(request.raw)
     context.path = documentedPath(request.routeOptions.url)

@@ -50,6 +50,11 @@ export class AuthenticationThrottle {
     return this.#log.activeKeys
   }
 
+  /** Logs the failures that are not logged yet. */
+  close(): void {
+    this.#log.close()
+  }
+
   /** Counts a failed authentication. Returns null within the limit. */
   countFailure(request: IncomingMessage, isSignIn: boolean): ThrottledAuthentication | null {
     const { perMinute, trustedProxies, clock, logger } = this.#options

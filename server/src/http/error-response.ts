@@ -42,6 +42,12 @@ export class ErrorResponses {
     this.#throttle = throttle
   }
 
+  /** Logs the refusals that are not logged yet. */
+  close(): void {
+    this.#limitedTokens.close()
+    this.#throttle.close()
+  }
+
   /** Sends the error response for an error that a Fastify route threw. */
   readonly send = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { challenge } = request.routeOptions.config

@@ -124,6 +124,23 @@ test('a limit that the operator sets for an API token applies to a running servi
   assert.deepEqual(headersOf(await api.get(body)), [undefined, undefined, undefined])
 })
 
+test('a service that stops logs the last refusals too', async (t) => {
+  const service = await startService(t, { UGS_RATE_LIMIT: '1:1', UGS_AUTH_FAILURES_PER_MINUTE: '1' })
+  const { Testing: valid } = service.tokens
+  for (const token of [valid, valid.replace(/.{9}$/, '000000000')])
+    for (let refused = 0; refused < 3;)
+      if ((await userApi(service.origin, token).get(body)).status === 429) refused++
+  assert.equal(await service.stop(), 0)
+  const lines = service.stderr().trim().split('\n')
+  for (const message of ['an API token exceeds its rate limit', 'too many failed authentications']) {
+    const logged = lines.filter((line) => line.includes(message))
+    assert.deepEqual(
+      logged.map((line) => (JSON.parse(line) as { suppressed?: number }).suppressed),
+      [undefined, 1],
+    )
+  }
+})
+
 test('replicas share the limit, within the documented bound', async (t) => {
   // A busy machine sends more requests than this too.
   const limit = { perSecond: 5, burst: 10 }
