@@ -241,7 +241,7 @@ export class PostgresServer {
   async query(statement: string, values: readonly unknown[] = [], database = 'postgres'): Promise<any[]> {
     const client = new Client({
       connectionString: `postgres://${this.credentials}@${this.host}/${database}`,
-      connectionTimeoutMillis: 2000,
+      connectionTimeoutMillis: 30_000,
       query_timeout: 30_000,
     })
     // The statement in flight reports the end of the connection.

@@ -94,7 +94,7 @@ async function takeAwayOnce(
 }
 
 export async function acknowledges(ledger: Ledger, count: number): Promise<void> {
-  assert.ok(await ledger.until(() => ledger.acknowledged >= count, 20_000), 'the load does not get on')
+  assert.ok(await ledger.until(() => ledger.acknowledged >= count, 60_000), 'the load does not get on')
 }
 
 function figures(caller: Caller, { killedAt, writableAt }: Outage) {

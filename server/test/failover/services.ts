@@ -11,7 +11,7 @@ export interface Services {
   readonly running: readonly RunningService[]
   readonly origins: readonly string[]
   readonly apiToken: string
-  /** Reads all events. */
+  /** Token of the environment Testing with the scope `admin`. */
   readonly adminToken: string
 }
 

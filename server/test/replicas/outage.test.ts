@@ -20,7 +20,7 @@ interface Proxied {
 }
 
 /** Starts a service behind a proxy, with a password and full logging. */
-async function start(t: TestContext, environment: Record<string, string> = {}): Promise<Proxied> {
+async function start(t: TestContext): Promise<Proxied> {
   const url = await freshDatabase(t)
   const role = await freshRole(t, url)
   const { username, password } = new URL(role)
@@ -30,12 +30,10 @@ async function start(t: TestContext, environment: Record<string, string> = {}): 
   const service = await startService(t, {
     DATABASE_URL: proxy.url,
     UGS_SECRET_KEYS: secretKeyText('k1', 1),
-    UGS_POSTGRES_CONNECT_TIMEOUT_MS: '1000',
-    UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '500',
-    UGS_POSTGRES_DEADLINE_MS: '1000',
+    UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '2000',
+    UGS_POSTGRES_DEADLINE_MS: '2000',
     LOG_LEVEL: 'trace',
     UGS_ACCESS_LOG: 'full',
-    ...environment,
   })
   const api = userApi(service.origin, await createApiToken(service, 'Testing'))
   return {
@@ -99,20 +97,19 @@ for (const [outage, begin] of Object.entries(outages)) {
     assertNoLeak()
   })
 
-  test(`while PostgreSQL ${outage}, the service stops on request`, { timeout: 30_000 }, async (t) => {
+  test(`while PostgreSQL ${outage}, the service stops on request`, async (t) => {
     const proxied = await start(t)
     const { service, api, assertNoLeak } = proxied
-    await Promise.all(
-      Array.from({ length: 8 }, (_, i) => api.get({ user_group_id: `before ${i}`, name: 'Name' })),
-    )
+    const getAll = (ids: readonly string[]) =>
+      Promise.all(ids.map((user_group_id) => api.get({ user_group_id, name: 'Name' })))
+    const before = await getAll(Array.from({ length: 8 }, (_, i) => `before ${i}`))
     await begin(proxied)
-    const failed = await Promise.all(
-      ['a', 'b'].map((user_group_id) => api.get({ user_group_id, name: 'Name' })),
-    )
+    const failed = await getAll(['a', 'b'])
     for (const response of failed) assertFault(response, 'unavailable')
     assert.equal(await service.stop('SIGTERM'), 0)
     // Neither is lost, and the service of the test before, which ran in the same process, wrote none after its end.
-    assert.equal(service.stderr().match(/"msg":"request failed"/g)?.length, 2)
+    const refused = [...before, ...failed].filter(({ status }) => status === 503)
+    assert.equal(service.stderr().match(/"msg":"request failed"/g)?.length, refused.length)
     assertNoLeak()
   })
 }
