@@ -26,11 +26,12 @@ export interface ImportResult {
 /** Number of rows, in total and by outcome. */
 export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], number>>
 
-/** Maximum size of a batch: large enough to share the cost of a statement, and small enough that other requests wait briefly. */
+/** Maximum size of a batch: large enough to share the cost of a statement. */
 const maxRows = 32
 const maxBytes = 256 * 1024
-/** Maximum number of batches in flight: enough to keep the store busy. */
-const maxBatches = 8
+/** Limits of the window. The maximum keeps the store busy; other requests wait briefly for the minimum. */
+const maxWindow = 8 * maxRows
+const minWindow = 8
 
 /** One import of user groups. Each row is a request for get-or-create; a refused row does not stop the others. */
 export class UserGroupImport {
@@ -39,8 +40,8 @@ export class UserGroupImport {
   readonly #isDryRun: boolean
   readonly #countRequests: () => number
   readonly #ids = new HashSet()
-  /** Batches that may be in flight: few while other requests arrive, which wait for them, and many otherwise. */
-  #window = 1
+  /** Number of rows that may be in flight: few while other requests arrive, which wait for them, and many otherwise. */
+  #window = maxRows
   readonly #summary = { rows: 0, created: 0, updated: 0, unchanged: 0, refused: 0 }
 
   /** `countRequests` returns the number of requests so far that the import should not delay. */
@@ -73,8 +74,8 @@ export class UserGroupImport {
         for (const row of rows) {
           batch.push(row)
           bytes += row.size
-          if (batch.length < maxRows && bytes < maxBytes) continue
-          while (inFlight.length >= this.#window) yield await next()
+          if (batch.length < Math.min(maxRows, this.#window) && bytes < maxBytes) continue
+          while (inFlight.length > 0 && (inFlight.length + 1) * maxRows > this.#window) yield await next()
           const results = this.#importBatch(batch)
           // The results are awaited later. Reading the next chunk may fail first, which must not leave an unhandled rejection.
           results.catch(() => undefined)
@@ -108,7 +109,8 @@ export class UserGroupImport {
 
   #adjustWindow(arrived: number): void {
     // One may be a health check.
-    this.#window = arrived > 1 ? Math.max(this.#window / 2, 1) : Math.min(this.#window + 1, maxBatches)
+    this.#window =
+      arrived > 1 ? Math.max(this.#window / 2, minWindow) : Math.min(this.#window + minWindow, maxWindow)
   }
 
   #refusalOf({ providedId, content }: ImportRow): Fault | null {

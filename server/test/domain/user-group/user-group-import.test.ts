@@ -80,8 +80,8 @@ describe('batches of an import in flight', () => {
   })
 
   it('decrease when other requests begin to arrive', async () => {
-    const { inFlight } = await importRows('later', (batches) => 2 * Math.max(batches - 25, 0))
-    assert.equal(Math.max(...inFlight.slice(0, 25)), 8)
+    const { inFlight } = await importRows('later', (batches) => 2 * Math.max(batches - 40, 0))
+    assert.equal(Math.max(...inFlight.slice(0, 40)), 8)
     assert.equal(Math.max(...inFlight.slice(-10)), 1)
   })
 })
@@ -89,6 +89,11 @@ describe('batches of an import in flight', () => {
 describe('a batch of an import', () => {
   it('has 32 small rows', async () => {
     assert.deepEqual(new Set((await importRows('small', () => 0)).sizes), new Set([32]))
+  })
+
+  it('has eight rows while other requests arrive', async () => {
+    const { sizes } = await importRows('crowded', (batches) => 2 * batches)
+    assert.deepEqual(new Set(sizes.slice(5, -1)), new Set([8]))
   })
 
   it('ends with the row that reaches 256 KiB', async () => {
