@@ -97,7 +97,7 @@ for (const [outage, begin] of Object.entries(outages)) {
     assertNoLeak()
   })
 
-  test(`while PostgreSQL ${outage}, the service stops on request`, async (t) => {
+  test(`while PostgreSQL ${outage}, the service stops on request`, { timeout: 60_000 }, async (t) => {
     const proxied = await start(t)
     const { service, api, assertNoLeak } = proxied
     const getAll = (ids: readonly string[]) =>

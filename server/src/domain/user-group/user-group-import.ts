@@ -29,9 +29,9 @@ export type ImportSummary = Readonly<Record<'rows' | ImportResult['outcome'], nu
 /** Maximum size of a batch: large enough to share the cost of a statement. */
 const maxRows = 32
 const maxBytes = 256 * 1024
-/** Limits of the window. The maximum keeps the store busy; other requests wait briefly for the minimum. */
-const maxWindow = 8 * maxRows
-const minWindow = 8
+/** Limits of the number of rows in flight. The maximum keeps the store busy; other requests wait briefly for the minimum. */
+const maxInFlight = 8 * maxRows
+const minInFlight = 8
 
 /** One import of user groups. Each row is a request for get-or-create; a refused row does not stop the others. */
 export class UserGroupImport {
@@ -110,7 +110,9 @@ export class UserGroupImport {
   #adjustWindow(arrived: number): void {
     // One may be a health check.
     this.#window =
-      arrived > 1 ? Math.max(this.#window / 2, minWindow) : Math.min(this.#window + minWindow, maxWindow)
+      arrived > 1
+        ? Math.max(this.#window / 2, minInFlight)
+        : Math.min(this.#window + minInFlight, maxInFlight)
   }
 
   #refusalOf({ providedId, content }: ImportRow): Fault | null {
