@@ -57,7 +57,6 @@ async function migrate({ contract = false, citus }: MigrateOptions): Promise<voi
             )
           }
         : undefined,
-    onMigration: ({ table, done, total }) => bar.show(`migrating ${table}`, done, total),
   }).finally(() => bar.stop())
   await store.close()
   console.error('The store is up to date.')

@@ -45,9 +45,6 @@ export interface Store {
   /** The key of the `LocatorCodec`: 16 bytes that the store drew when it was created. */
   readonly locatorKey: Uint8Array
 
-  /** False while processes of the previous release, which know no locators, may use the store. Becomes true at run time. */
-  readonly issuesLocators: boolean
-
   /** Reads the size of the store. */
   space(): Promise<StoreSpace>
 

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { StoreError } from './store-error.ts'
-import { keyOf, tables, type Cells, type Table, type TableReader, type TableWriter } from './tables.ts'
+import {
+  keyOf,
+  tables,
+  type Cells,
+  type DescribedTable,
+  type TableReader,
+  type TableWriter,
+} from './tables.ts'
 
 /** Progress of a copy. In each phase, each table counts from 0 to `total`. */
 export interface CopyProgress {
@@ -36,15 +43,16 @@ export async function copyStore(
   to: TableWriter,
   report: (progress: CopyProgress) => void,
 ): Promise<CopyResult> {
-  if (await to.isBeingFilled()) await compareWhatIsThere(from, to, report)
+  const described = await Promise.all(tables.map((table) => to.describe(table)))
+  if (await to.isBeingFilled()) await compareWhatIsThere(described, from, to, report)
   else if (await isFresh(to)) await to.beginFilling(from)
   else {
-    const compared = await compareAll(from, to, report)
+    const compared = await compareAll(described, from, to, report)
     if (compared.every(isSame)) return { hasCopied: false, tables: compared.map(({ target }) => target) }
     throw new StoreError('the target already contains other data; use an empty database')
   }
-  for (const table of tables) await copyTable(table, from, to, report)
-  const compared = await compareAll(from, to, report)
+  for (const table of described) await copyTable(table, from, to, report)
+  const compared = await compareAll(described, from, to, report)
   const different = compared.find((table) => !isSame(table))
   if (different !== undefined) {
     const { source, target } = different
@@ -69,11 +77,12 @@ async function isFresh(store: TableReader): Promise<boolean> {
 
 /** Checks, before anything is written, that every row of the target equals a row of the source. */
 async function compareWhatIsThere(
+  described: readonly DescribedTable[],
   from: TableReader,
   to: TableReader,
   report: (progress: CopyProgress) => void,
 ): Promise<void> {
-  for (const table of tables) {
+  for (const table of described) {
     const progress = { phase: 'comparing', table: table.name, total: await to.count(table) } as const
     let done = 0
     const source = rowsOf(table, from)
@@ -93,7 +102,7 @@ async function compareWhatIsThere(
 }
 
 async function copyTable(
-  table: Table,
+  table: DescribedTable,
   from: TableReader,
   to: TableWriter,
   report: (progress: CopyProgress) => void,
@@ -117,12 +126,13 @@ function isSame({ source, target }: ComparedTable): boolean {
 }
 
 async function compareAll(
+  described: readonly DescribedTable[],
   from: TableReader,
   to: TableReader,
   report: (progress: CopyProgress) => void,
 ): Promise<ComparedTable[]> {
   const compared: ComparedTable[] = []
-  for (const table of tables) {
+  for (const table of described) {
     const total = (await from.count(table)) + (await to.count(table))
     let done = 0
     const count = (rows: number) =>
@@ -133,7 +143,7 @@ async function compareAll(
 }
 
 async function summarize(
-  table: Table,
+  table: DescribedTable,
   store: TableReader,
   count: (rows: number) => void,
 ): Promise<CopiedTable> {
@@ -147,7 +157,10 @@ async function summarize(
   return { name: table.name, rows, checksum: hash.digest('hex') }
 }
 
-async function* batchesOf(table: Table, store: TableReader): AsyncGenerator<Cells[], void, undefined> {
+async function* batchesOf(
+  table: DescribedTable,
+  store: TableReader,
+): AsyncGenerator<Cells[], void, undefined> {
   let after: Cells | null = null
   for (;;) {
     const batch: Cells[] = await store.read(table, after)
@@ -158,7 +171,7 @@ async function* batchesOf(table: Table, store: TableReader): AsyncGenerator<Cell
   }
 }
 
-async function* rowsOf(table: Table, store: TableReader): AsyncGenerator<Cells, void, undefined> {
+async function* rowsOf(table: DescribedTable, store: TableReader): AsyncGenerator<Cells, void, undefined> {
   for await (const batch of batchesOf(table, store)) yield* batch
 }
 

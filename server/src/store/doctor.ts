@@ -1,5 +1,11 @@
 import { statfsSync } from 'node:fs'
-import { isContract, pendingMigrations, readMigrations, type AppliedMigration } from './migrations.ts'
+import {
+  isContract,
+  pendingMigrations,
+  readMigrations,
+  type AppliedMigration,
+  type Migration,
+} from './migrations.ts'
 import type { SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -74,17 +80,16 @@ const capitalized = (text: string) => text.slice(0, 1).toUpperCase() + text.slic
 export function findSchemaProblems(
   dialect: 'sqlite' | 'postgres',
   applied: readonly AppliedMigration[],
+  migrations: readonly Migration[] = readMigrations(dialect),
 ): Finding[] {
   if (applied.length === 0)
     return [error('The store has no tables.', 'Run `ugs migrate`, or check DATABASE_URL.')]
   let pending
   try {
-    pending = pendingMigrations(readMigrations(dialect), applied, 'contract')
+    pending = pendingMigrations(migrations, applied, 'contract')
   } catch (failure) {
     if (!(failure instanceof StoreError)) throw failure
-    return [
-      error('A newer release changed the tables.', 'Start the release that changed them, or a newer one.'),
-    ]
+    return [findingOf(capitalized(failure.message), '')]
   }
   const needed = pending.filter((migration) => !isContract(migration))
   if (needed.length > 0) return [error(`${pendingText(needed)} pending.`, 'Run `ugs migrate`.')]

@@ -7,7 +7,7 @@ import {
   type EncryptedTokenPage,
   type EncryptedTokenTable,
 } from '../domain/token/encrypted-token.ts'
-import { keyColumns, tables, type Table } from './tables.ts'
+import { tables } from './tables.ts'
 
 // Rows of all tables that hold an encrypted token.
 
@@ -26,8 +26,8 @@ const valueColumns = ['workspace_id', 'environment', 'token_key_id', 'token_seal
 const ownerColumn = (table: EncryptedTokenTable) =>
   table === 'webhook_secret' ? 'webhook_endpoint_id' : 'provided_id'
 
-export function definitionOf(table: EncryptedTokenTable): Table {
-  return tables.find(({ name }) => name === table) as Table
+export function keyColumnsOf(table: EncryptedTokenTable): readonly string[] {
+  return tables.find(({ name }) => name === table)?.key ?? []
 }
 
 /** `parameter` writes the placeholder at an index, from 0: the key of the row to continue after, then the limit. */
@@ -35,7 +35,7 @@ export function selectEncryptedTokens(
   { table, after }: EncryptedTokenCursor,
   parameter: (index: number) => string,
 ): string {
-  const key = keyColumns(definitionOf(table))
+  const key = keyColumnsOf(table)
   const columns = [...new Set([...key, ...valueColumns, ownerColumn(table)])].join(', ')
   const start =
     after === null ? '' : `WHERE (${key.join(', ')}) > (${after.map((_, i) => parameter(i)).join(', ')})`
@@ -47,7 +47,7 @@ export function encryptedTokenPage(
   rows: readonly EncryptedTokenRow[],
   limit: number,
 ): EncryptedTokenPage {
-  const key = keyColumns(definitionOf(table))
+  const key = keyColumnsOf(table)
   const tokens = rows.map((row): EncryptedToken => {
     const { workspace_id: workspaceId, environment, token_key_id, token_sealed } = row
     const owner =

@@ -57,6 +57,7 @@ export function pendingMigrations(
   applied: readonly AppliedMigration[],
   mode: MigrateMode,
 ): readonly Migration[] {
+  refuseEarlierBuild(migrations, applied)
   checkKnown(
     migrations,
     applied.filter(({ name }) => !name.startsWith(additive)),
@@ -69,7 +70,7 @@ export function pendingMigrations(
   const needed = pending.findLast((migration) => !isContract(migration))
   if (needed !== undefined && mode === 'check') {
     throw new StoreError(
-      `the database has schema version ${versionOf(applied)}, and this release needs ${needed.version}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
+      `the database has schema version ${versionOf(applied)}, and this release needs ${needed.version}; run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
     )
   }
   return mode === 'check' ? [] : pending
@@ -80,9 +81,18 @@ export function checkKnown(migrations: readonly Migration[], applied: readonly A
   const version = versionOf(applied)
   if (version > migrations.length) {
     throw new StoreError(
-      `the database has schema version ${version}, and this release knows up to ${migrations.length}: start the release that wrote it, or a newer one`,
+      `the database has schema version ${version}, and this release knows up to ${migrations.length}; start the release that wrote it, or a newer one`,
     )
   }
+}
+
+/** @throws StoreError if a build from before the first release created the store: its migrations had other names */
+function refuseEarlierBuild(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
+  const first = applied.find(({ version }) => version === 1)
+  if (first === undefined || first.name === migrations[0]?.name) return
+  throw new StoreError(
+    'a build from before version 1.0 created the store, which this release cannot migrate; run `ugs export` with that build, and `ugs import` with this release into a new store',
+  )
 }
 
 function versionOf(applied: readonly AppliedMigration[]): number {

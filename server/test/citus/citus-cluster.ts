@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { bucketOf } from '../../src/domain/user-group/location.ts'
 import type { Belongings } from '../failover/belongings.ts'
 import { PostgresServer, type ServerOptions } from '../failover/postgres-server.ts'
 import { programsIn } from '../failover/programs.ts'
@@ -94,9 +95,10 @@ export class CitusCluster {
 
   /** Returns the port of the node for a `user_group_id` in the environment Testing. */
   async portOf(userGroupId: string): Promise<number> {
+    const bucket = bucketOf({ workspaceId: 1, environment: 'Testing', providedId: userGroupId })
     const [row] = await this.query(
       `SELECT nodeport FROM pg_dist_shard JOIN ${placements} WHERE shardid = get_shard_id_for_distribution_column(
-         'user_group', user_group_bucket(1, 'Testing', '${userGroupId}')::smallint)`,
+         'user_group', ${bucket}::smallint)`,
     )
     return row.nodeport
   }

@@ -52,8 +52,6 @@ describe('Citus: a store that is open while its tables are distributed', () => {
     const session = await openSession(t, url)
     // With statistics, connections keep generic plans, which Citus refuses.
     await session.query(`${fill(1100)}; ANALYZE; SELECT setval('user_group_team_id_seq', 10000)`)
-    // The filled store has the table of tokens from before the contract.
-    await session.query('UPDATE schema_migration SET applied_at = 0')
     const store = await openPostgres(t, url, timeouts)
     const group = await created(store)
     let current = await useAll(store, group)

@@ -116,17 +116,6 @@ describe('ugs doctor on Citus', () => {
     assert.equal(local.severity, 'warning')
     assert.match(local.problem, /the tables are on the coordinator only/)
     assert.equal(local.remedy, 'Run `ugs migrate --citus on`. Writes wait while it copies their tables.')
-    const [version] = await store.query(
-      "DELETE FROM schema_migration WHERE name LIKE 'contract-%' RETURNING *",
-    )
-    assert.match(
-      (await examineOne(store.settings, 'distribution')).remedy,
-      /^Run `ugs migrate --contract` once/,
-    )
-    await store.query(
-      `INSERT INTO schema_migration VALUES (${version.version}, '${version.name}', ${version.applied_at})`,
-    )
-
     assert.equal((await runUgs(['migrate', '--citus', 'on'], store.settings)).code, 0)
     assert.deepEqual(await examine(store.settings, 'distribution'), [])
     await store.query("SELECT undistribute_table('audit_event')")

@@ -236,7 +236,8 @@ describe('Citus: the commands to the nodes', () => {
     const source = new PostgresTableAccess(primary)
     await created(store)
     for (const table of tables.filter(({ name }) => distributedTables.some((one) => one === name))) {
-      const texts = (await commandsOf(() => source.read(table, null))).map(({ text }) => text)
+      const described = await source.describe(table)
+      const texts = (await commandsOf(() => source.read(described, null))).map(({ text }) => text)
       const reads = texts.filter((text) => text.includes(`public.${table.name}_`))
       assert.ok(reads.length > 0, table.name)
       for (const text of reads) assert.match(text, /LIMIT/)

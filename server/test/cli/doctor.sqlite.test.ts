@@ -77,13 +77,17 @@ describe('ugs doctor on SQLite', () => {
   it('reports pending migrations and a newer release', async (t) => {
     const folder = temporaryFolder(t)
     const file = await createStore(folder)
-    change(file, 'DELETE FROM schema_migration WHERE version = 9')
+    change(
+      file,
+      "DELETE FROM schema_migration; INSERT INTO schema_migration VALUES (998, 'additive-later', 1)",
+    )
     const pending = await examineOne({ UGS_DATA_DIR: folder }, 'schema')
-    assert.equal(pending.problem, 'The migration 0009-additive-change-count is pending.')
+    assert.equal(pending.problem, 'The migration 0001-schema is pending.')
     assert.equal(pending.remedy, 'Run `ugs migrate`.')
-    change(file, "INSERT INTO schema_migration VALUES (9, 'additive-change-count', 1), (999, 'later', 1)")
+    change(file, "INSERT INTO schema_migration VALUES (1, 'schema', 1), (999, 'later', 1)")
     const newer = await examineOne({ UGS_DATA_DIR: folder }, 'schema')
-    assert.equal(newer.problem, 'A newer release changed the tables.')
+    assert.match(newer.problem, /^The database has schema version 999, and this release knows up to \d+\.$/)
+    assert.equal(newer.remedy, 'Start the release that wrote it, or a newer one.')
     change(file, "UPDATE schema_migration SET name = 'additive-later' WHERE version = 999")
     assert.deepEqual(await examine({ UGS_DATA_DIR: folder }, 'schema'), [])
   })

@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { LocatorCodec } from '../../src/domain/token/locator.ts'
-import { hashToken, parseUserGroupToken } from '../../src/domain/token/token.ts'
+import { hashToken, locatorOf } from '../../src/domain/token/token.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
@@ -185,7 +185,6 @@ describe('ugs store copy', () => {
         ['mapping_entry', entries],
         ['superseded_token', 5],
         ['idempotency_key', 1],
-        ['legacy_token', 0],
         ['console_session', 1],
         ['audit_event', events],
         ['webhook_endpoint', 0],
@@ -259,7 +258,7 @@ describe('a service on the copy', () => {
     })
     const validUntil = async (token: string, at: number) => {
       const found = [before, now].map((store) => {
-        const location = new LocatorCodec(store.locatorKey).decode(parseUserGroupToken(token)?.locator ?? '')
+        const location = new LocatorCodec(store.locatorKey).decode(locatorOf(token) ?? '')
         assert.ok(location)
         return store.userGroups.findByToken(1, 'Testing', { ...location, hash: hashToken(token) }, at)
       })

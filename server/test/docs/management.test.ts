@@ -8,7 +8,7 @@ import { environments } from '../../src/domain/environment.ts'
 import { generateApiToken } from '../../src/domain/token/token.ts'
 import { startService, temporaryFolder, ugsFile } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
-import { legacyToken, unknownToken } from '../support/tokens.ts'
+import { unknownToken } from '../support/tokens.ts'
 import { readPage } from './support.ts'
 
 const page = readPage('docs/management.md')
@@ -52,7 +52,7 @@ test('the commands of docs/management.md run in order and return the documented 
 test('the script of docs/management.md finds tokens of every kind, and nothing similar', async (t) => {
   const file = join(temporaryFolder(t), 'find-tokens.mjs')
   writeFileSync(file, /^```js\n([^]*?)^```/m.exec(page)?.[1] ?? '')
-  const tokens = [unknownToken, legacyToken, generateApiToken].flatMap((generate) =>
+  const tokens = [unknownToken, generateApiToken].flatMap((generate) =>
     environments.map((environment) => generate(environment)),
   )
   const altered = tokens.map((token) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'))

@@ -103,9 +103,10 @@ for (const [name, { open, removeFailure, ...failures }] of Object.entries(tested
         const { change, events } = await prepare(store)
         const allRows = () =>
           Promise.all(
-            [...tables.filter(({ isOptional }) => !isOptional).map((table) => table.name), 'event'].map(
-              async (table) => [table, await rowsOf(table)],
-            ),
+            [...tables.map((table) => table.name), 'event'].map(async (table) => [
+              table,
+              await rowsOf(table),
+            ]),
           )
         const rowsBefore = await allRows()
         for (const fail of [failures.failInsert, failures.failCommit]) {

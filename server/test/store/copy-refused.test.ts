@@ -214,15 +214,15 @@ describe('ugs store copy: a source', () => {
   const versions: Record<string, { statement: string; message: RegExp }> = {
     'a newer release': {
       statement: "INSERT INTO schema_migration VALUES (1000, 'from the future', 0)",
-      message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
+      message: /: the database has schema version 1000, and this release knows up to \d+; start the release/,
     },
     'a newer release with additive migrations only': {
       statement: "INSERT INTO schema_migration VALUES (1000, 'additive-future', 0)",
-      message: /: the database has schema version 1000, and this release knows up to \d+: start the release/,
+      message: /: the database has schema version 1000, and this release knows up to \d+; start the release/,
     },
     'an older release': {
       statement: 'DELETE FROM schema_migration',
-      message: /: the database has schema version 0, and this release needs \d+: run `ugs migrate`/,
+      message: /: the database has schema version 0, and this release needs \d+; run `ugs migrate`/,
     },
   }
   for (const [title, { statement, message }] of Object.entries(versions)) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { locationOf } from '../../src/domain/user-group/location.ts'
@@ -24,22 +23,7 @@ export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> 
   const path = join(temporaryFolder(t), 'ugs.db')
   const source = { path, url: `sqlite:${path}` }
   await changing(source, (store) => fill(store, userGroups))
-  addLegacyTokens(path)
   return source
-}
-
-/** Makes the store one that has tokens from before locators. */
-function addLegacyTokens(path: string): void {
-  const database = new BetterSqlite3(path)
-  database.exec(
-    `CREATE TABLE legacy_token (
-       token_hash BLOB    NOT NULL PRIMARY KEY,
-       team_id    INTEGER NOT NULL,
-       bucket     INTEGER
-     ) STRICT, WITHOUT ROWID;
-     INSERT INTO legacy_token VALUES (randomblob(32), 1, 0), (randomblob(32), 1, 1023)`,
-  )
-  database.close()
 }
 
 /** Opens the store, runs `work` and closes the store. */
@@ -145,7 +129,6 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     mapping_entry: 1,
     superseded_token: 2,
     idempotency_key: 2,
-    legacy_token: 2,
     console_session: 1,
     audit_event: userGroups + 20,
     webhook_endpoint: 1,

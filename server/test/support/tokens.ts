@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Environment } from '../../src/domain/environment.ts'
 import { LocatorCodec } from '../../src/domain/token/locator.ts'
-import { generateUserGroupToken, parseUserGroupToken } from '../../src/domain/token/token.ts'
+import { generateUserGroupToken, locatorOf } from '../../src/domain/token/token.ts'
 
 /** Returns a well-formed user group token that no store has issued. */
 export function unknownToken(environment: Environment): string {
@@ -15,14 +15,7 @@ export function unknownToken(environment: Environment): string {
 /** Returns a token with the locator of another one and its own secret. */
 export function forged(token: string): string {
   const environment = token.startsWith('ugt_testing_') ? 'Testing' : 'Customer'
-  return generateUserGroupToken(environment, parseUserGroupToken(token)?.locator ?? '')
-}
-
-/** Returns a user group token in the form without a locator, as stores issued it before there were locators. */
-export function legacyToken(environment: Environment): string {
-  const secret = Array.from(randomBytes(32), (byte) => base62.charAt(byte % 62)).join('')
-  const unchecked = `ugt_${environment.toLowerCase()}_${secret}`
-  return unchecked + checksumOf(unchecked)
+  return generateUserGroupToken(environment, locatorOf(token) ?? '')
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

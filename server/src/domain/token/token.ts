@@ -8,8 +8,6 @@ import { locatorLength } from './locator.ts'
 const apiSecretLength = 32 // 32 × log2(62) = 190.5 bits
 const userGroupSecretLength = 22 // 130.9 bits
 const checksumLength = 6 // 62^6 > 2^32
-/** Length of the random part of tokens without a locator: 190.5 bits. */
-const legacySecretLength = 32
 
 const prefixes = {
   userGroup: { Customer: 'ugt_customer_', Testing: 'ugt_testing_' },
@@ -20,11 +18,9 @@ export function generateApiToken(environment: Environment): string {
   return withChecksum(prefixes.api[environment] + randomBase62(apiSecretLength))
 }
 
-/** @param locator tells where the row of the user group is (`LocatorCodec`); null for a token in the form before locators */
-export function generateUserGroupToken(environment: Environment, locator: string | null): string {
-  const body =
-    locator === null ? randomBase62(legacySecretLength) : locator + randomBase62(userGroupSecretLength)
-  return withChecksum(prefixes.userGroup[environment] + body)
+/** @param locator location of the row of the user group (`LocatorCodec`) */
+export function generateUserGroupToken(environment: Environment, locator: string): string {
+  return withChecksum(prefixes.userGroup[environment] + locator + randomBase62(userGroupSecretLength))
 }
 
 /**
@@ -35,14 +31,10 @@ export function isWellFormedApiToken(text: string): boolean {
   return bodyOf('api', text)?.length === apiSecretLength
 }
 
-/**
- * Reads the locator of a text that has the form of a user group token, with a valid checksum. Returns null for any other text. The
- * locator is null in a token that was issued before there were locators.
- */
-export function parseUserGroupToken(text: string): { readonly locator: string | null } | null {
+/** Returns the locator of a text that has the form of a user group token, with a valid checksum. Returns null for any other text. */
+export function locatorOf(text: string): string | null {
   const body = bodyOf('userGroup', text)
-  if (body?.length === locatorLength + userGroupSecretLength) return { locator: body.slice(0, locatorLength) }
-  return body?.length === legacySecretLength ? { locator: null } : null
+  return body?.length === locatorLength + userGroupSecretLength ? body.slice(0, locatorLength) : null
 }
 
 /** Returns the SHA-256 that verifies a token. A token has at least 128 random bits, so it needs no salt. */

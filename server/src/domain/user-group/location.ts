@@ -15,8 +15,7 @@ export interface UserGroupLocation {
 }
 
 /**
- * Returns the bucket of a user group: ten bits of a SHA-256, so that the user groups of one workspace spread evenly. The function
- * `user_group_bucket` of PostgreSQL computes the same.
+ * Returns the bucket of a user group: ten bits of a SHA-256, so that the user groups of one workspace spread evenly.
  */
 export function bucketOf({ workspaceId, environment, providedId }: UserGroupKey): number {
   // As hex, because it takes half the time of a buffer.

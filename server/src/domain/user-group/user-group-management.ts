@@ -339,7 +339,7 @@ export class UserGroupManagement {
       if (revoked !== null) this.#revokedIds.add(apiToken.id)
       return { kind: 'api_token', works: isUsable(apiToken, now), apiToken: revoked ?? apiToken }
     }
-    const reference = await this.#userGroups.referenceOf(token)
+    const reference = this.#userGroups.referenceOf(token)
     if (reference === null) return { kind: 'unknown' }
     const issued = await this.#store.userGroups.identifyToken(workspaceId, environment, reference)
     if (issued === null) return { kind: 'unknown' }

@@ -27,7 +27,7 @@ import { mappingToCheck } from './decisions.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { LocatorCodec } from '../token/locator.ts'
-import { generateUserGroupToken, hashToken, parseUserGroupToken } from '../token/token.ts'
+import { generateUserGroupToken, hashToken, locatorOf } from '../token/token.ts'
 import {
   changesNothing,
   encryptionContext,
@@ -212,7 +212,7 @@ export class UserGroupService {
   async rotate(caller: Caller, request: RotationRequest): Promise<RotationResult> {
     const { workspaceId, environment, author, requestId } = caller
     const { idempotency } = request
-    const target = await this.#targetOf(request)
+    const target = this.#targetOf(request)
     if (target === null) throw tokenNotFound()
     const now = this.#clock.now()
     const command: RotateUserGroupToken = {
@@ -256,7 +256,7 @@ export class UserGroupService {
    * @throws Fault `unavailable`
    */
   async revoke(caller: Caller, token: string): Promise<void> {
-    const reference = await this.referenceOf(token)
+    const reference = this.referenceOf(token)
     if (reference === null) return
     try {
       await this.rotate(caller, { target: { currentToken: token }, gracePeriodSeconds: 0 })
@@ -274,24 +274,16 @@ export class UserGroupService {
    * @throws Fault `unavailable`
    */
   async introspect({ workspaceId, environment }: TenantScope, token: string): Promise<TokenOwner | null> {
-    const reference = await this.referenceOf(token)
+    const reference = this.referenceOf(token)
     if (reference === null) return null
     return this.#store.userGroups.findByToken(workspaceId, environment, reference, this.#clock.now())
   }
 
-  /**
-   * Returns how the store looks up a user group token, or null for a text that was never issued.
-   * @throws Fault `unavailable`
-   */
-  async referenceOf(token: string): Promise<TokenReference | null> {
-    const parsed = parseUserGroupToken(token)
-    if (parsed === null) return null
-    const hash = hashToken(token)
-    const location =
-      parsed.locator === null
-        ? await this.#store.userGroups.locateLegacyToken(hash)
-        : this.#locators.decode(parsed.locator)
-    return location && { ...location, hash }
+  /** Returns how the store looks up a user group token, or null for a text that was never issued. */
+  referenceOf(token: string): TokenReference | null {
+    const locator = locatorOf(token)
+    const location = locator === null ? null : this.#locators.decode(locator)
+    return location && { ...location, hash: hashToken(token) }
   }
 
   /** @throws Fault `user_group_not_found`, `unavailable` */
@@ -359,9 +351,9 @@ export class UserGroupService {
   }
 
   /** Returns null if the token was never issued. */
-  async #targetOf({ target }: RotationRequest): Promise<RotateUserGroupToken['target'] | null> {
+  #targetOf({ target }: RotationRequest): RotateUserGroupToken['target'] | null {
     if (!('currentToken' in target)) return target
-    const token = await this.referenceOf(target.currentToken)
+    const token = this.referenceOf(target.currentToken)
     return token && { token }
   }
 
@@ -378,8 +370,7 @@ export class UserGroupService {
   }
 
   readonly #issueToken: IssueToken = (key, location) => {
-    const locator = this.#store.issuesLocators ? this.#locators.encode(location) : null
-    const token = generateUserGroupToken(key.environment, locator)
+    const token = generateUserGroupToken(key.environment, this.#locators.encode(location))
     const { keyId, sealed } = this.#keyring.seal(token, encryptionContext(key))
     this.#issuedTokens.set(sealed, token)
     return { hash: hashToken(token), keyId, sealed }

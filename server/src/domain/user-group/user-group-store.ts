@@ -70,9 +70,6 @@ export interface UserGroupStore {
     token: TokenReference,
   ): Promise<IdentifiedToken | null>
 
-  /** Locates a token that was issued before tokens had locators. Returns null if there is none with this hash. */
-  locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null>
-
   /**
    * Returns true only if the user group and its resolved mapping are as they were when this state was read.
    * May return false although nothing changed. Never reads a cache.

@@ -36,10 +36,6 @@ export async function withBriefLocks(
   }
 }
 
-export function isDeadlock(error: unknown): boolean {
-  return isOfState(error, deadlockDetected)
-}
-
 function isOfState(error: unknown, state: string): boolean {
   return error instanceof PostgresFailure && error.code === state
 }

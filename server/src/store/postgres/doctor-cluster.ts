@@ -16,7 +16,6 @@ import {
   runThere,
   type NodeRows,
 } from './doctor-nodes.ts'
-import { isContracted } from './migrate.ts'
 import type { Query } from './primary-pool.ts'
 
 /** Checks of a Citus cluster. */
@@ -123,9 +122,7 @@ async function findDistributionProblems(query: Query): Promise<Finding[] | null>
     return [
       warning(
         'The database is a Citus cluster, but the tables are on the coordinator only.',
-        (await isContracted(query))
-          ? `Run \`ugs migrate --citus on\`. ${waits}`
-          : 'Run `ugs migrate --contract` once no process of the previous release uses the store.',
+        `Run \`ugs migrate --citus on\`. ${waits}`,
       ),
     ]
   }

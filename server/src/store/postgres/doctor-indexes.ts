@@ -1,8 +1,7 @@
 import { error, type Finding } from '../doctor.ts'
-import { isContracted } from './migrate.ts'
 import type { Query } from './primary-pool.ts'
 
-/** The indexes of a store after the contract: the table, and what follows it in `CREATE INDEX`. A test compares them with the migrations. */
+/** The indexes of a store: the table, and what follows it in `CREATE INDEX`. A test compares them with the migrations. */
 const indexes: Readonly<Record<string, readonly [table: string, definition: string]>> = {
   workspace_pkey: ['workspace', '(workspace_id)'],
   workspace_name_key: ['workspace', '(name)'],
@@ -60,9 +59,7 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   ],
 }
 
-/** Before the contract, the keys are those of the migration in progress, and only it creates them. */
 export async function findMissingIndexes(query: Query): Promise<Finding[]> {
-  if (!(await isContracted(query))) return []
   const missing = await query<{ name: string }>(
     'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
     [Object.keys(indexes)],

@@ -116,7 +116,7 @@ async function findSchema(query: Query): Promise<Finding[]> {
 async function findMissingTables(query: Query): Promise<Finding[]> {
   const missing = await query<{ name: string }>(
     'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
-    [tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name)],
+    [tables.map(({ name }) => name)],
   )
   return missing.map(({ name }) =>
     error(`The table ${name} is missing.`, 'Restore a backup of the database.'),

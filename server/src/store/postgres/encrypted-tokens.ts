@@ -10,13 +10,12 @@ import { bucketOf } from '../../domain/user-group/location.ts'
 import {
   byTable,
   encryptedTokenPage,
-  definitionOf,
+  keyColumnsOf,
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
 import type { Distribution } from './distribution.ts'
 import type { Retry } from './retry.ts'
-import { keyColumns } from '../tables.ts'
 
 /** The encrypted user group tokens and webhook secrets of all workspaces. */
 export class EncryptedTokens implements EncryptedTokenStore {
@@ -38,9 +37,10 @@ export class EncryptedTokens implements EncryptedTokenStore {
     let count = 0
     for (const [table, ofTable] of byTable(tokens)) {
       const located = ofTable.map((token) => ({ ...token, bucket: ownerBucket(token.replaced) }))
+      const statement = updateOf(table, ofTable[0]?.replaced.rowKey ?? [])
       const replaced = await this.#distribution.forEachShard(located, (shardBucket, ofShard) =>
         this.#retry.query(
-          updateOf(table),
+          statement,
           [
             shardBucket,
             ofShard.map((token) => token.bucket),
@@ -66,21 +66,17 @@ function ownerBucket({ owner }: EncryptedToken): number {
 }
 
 /** Skips locked rows, so that neither side waits. The next pass finds them. */
-function updateOf(table: EncryptedTokenTable): string {
-  const definition = definitionOf(table)
-  const key = keyColumns(definition)
-  const types = [
-    'smallint',
-    ...key.map((column) => definition.columns[column] as string),
-    'bytea',
-    'text',
-    'bytea',
-  ]
+function updateOf(table: EncryptedTokenTable, rowKey: EncryptedToken['rowKey']): string {
+  const key = keyColumnsOf(table)
+  const keyTypes = rowKey.map((value) =>
+    typeof value === 'number' ? 'bigint' : typeof value === 'string' ? 'text' : 'bytea',
+  )
+  const types = ['smallint', ...keyTypes, 'bytea', 'text', 'bytea']
   const parameters = types.map((type, i) => `$${i + 2}::${type}[]`)
   const isRow = (row: string) =>
     [
       ...key.map((column) => `${table}.${column} = ${row}.${column}`),
-      ...('bucket' in definition.columns
+      ...(table !== 'webhook_secret'
         ? [
             `${table}.bucket = ${row}.bucket AND ($1::smallint IS NULL OR ${table}.bucket = ANY ($2::smallint[]))`,
           ]

@@ -11,7 +11,6 @@ import {
 import { StoreError } from '../store-error.ts'
 import { tables, uncopiedTables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
-import { fillBuckets, type MigrationProgress } from './bucket-backfill.ts'
 import { canDistribute, distributeLive, distributeNew, findUndistributed } from './citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
@@ -29,15 +28,13 @@ export interface MigrationOptions {
   readonly distribute: DistributeMode
   /** True to refuse a database without a store instead of creating one. */
   readonly mustExist?: boolean | undefined
-  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined
+  /** Default is the migrations of this release. */
+  readonly migrations?: readonly Migration[] | undefined
   /** Called each time that a step gives up waiting for the lock of a table, before it retries. */
   readonly onLocked?: (() => void) | undefined
   /** Called if the database is a Citus cluster and tables are left that only the mode `required` distributes. */
   readonly onUndistributed?: (() => void) | undefined
 }
-
-/** Version of the migration that needs a bucket in every row of a user group. */
-const bucketFilledVersion = 10
 
 /** Interval of attempts to take the advisory lock, in milliseconds. */
 const lockIntervalMs = 100
@@ -50,8 +47,7 @@ const lockIntervalMs = 100
  *   store and has none
  */
 export async function migrate(primary: PrimaryPool, options: MigrationOptions): Promise<void> {
-  const { migrate: mode, distribute: distributeMode } = options
-  const migrations = readMigrations('postgres')
+  const { migrate: mode, distribute: distributeMode, migrations = readMigrations('postgres') } = options
   const applied = await readApplied(primary.query)
   if (options.mustExist === true && applied.length === 0) {
     throw new StoreError(
@@ -88,7 +84,7 @@ export async function migrate(primary: PrimaryPool, options: MigrationOptions): 
 function migrateLocked(
   primary: PrimaryPool,
   migrations: readonly Migration[],
-  { migrate: mode, distribute: distributeMode, onMigration: report, onLocked }: MigrationOptions,
+  { migrate: mode, distribute: distributeMode, onLocked }: MigrationOptions,
 ): Promise<boolean> {
   // Migrating a large table takes long.
   return primary.transaction(async (query) => {
@@ -103,59 +99,17 @@ function migrateLocked(
     if (isNew) {
       await claim(query)
       for (const migration of pending) await apply(query, migration)
-      await dropLegacyTokens(query)
     } else {
-      for (const migration of pending) {
-        if (migration.version === bucketFilledVersion) await fillBuckets(primary, report, onLocked)
-        await withBriefLocks(primary, (step) => apply(step, migration), onLocked)
-      }
+      for (const migration of pending)
+        await withBriefLocks(primary, (step) => applyLater(step, migration), onLocked)
     }
     const mustDistribute = distributeMode === 'required'
     if (distributeMode === 'never' || (!isNew && !mustDistribute)) return true
-    const obstacle = isNew ? null : await obstacleToDistribution(query)
-    if (obstacle !== null) throw new StoreError(obstacle)
     if (!(await canDistribute(query, mustDistribute))) return true
     if (isNew) await distributeNew(query)
-    else {
-      await withBriefLocks(primary, dropLegacyTriggers, onLocked)
-      await distributeLive(primary, onLocked)
-    }
+    else await distributeLive(primary, onLocked)
     return true
   }, 'none')
-}
-
-/** A new store has no tokens from before locators. */
-async function dropLegacyTokens(query: Query): Promise<void> {
-  await dropLegacyTriggers(query)
-  await query('DROP TABLE legacy_token')
-}
-
-/** Citus distributes no table with triggers. */
-async function dropLegacyTriggers(query: Query): Promise<void> {
-  await query('DROP FUNCTION IF EXISTS note_legacy_token() CASCADE')
-}
-
-/** Time after which every process has noticed a contract, in milliseconds. */
-export const contractNoticedMs = 60_000
-
-/** Returns the reason if a key of the tables lacks the bucket, or processes may still issue tokens without a locator. */
-async function obstacleToDistribution(query: Query): Promise<string | null> {
-  if (!(await isContracted(query))) {
-    return 'the tables can be distributed once no process of the previous release uses them: stop those, then run `ugs migrate --contract`'
-  }
-  // A new store never had such tokens.
-  if (!(await hasTable(query, 'legacy_token'))) return null
-  const [contract] = await query<{ applied_at: number }>(
-    "SELECT max(applied_at) AS applied_at FROM schema_migration WHERE name LIKE 'contract-%'",
-  )
-  return Date.now() < (contract?.applied_at ?? 0) + contractNoticedMs
-    ? 'the tables can be distributed once every process has noticed the contract: run `ugs migrate --citus on` again in a minute'
-    : null
-}
-
-/** Returns whether the tables serve this release only, not the previous one. */
-export async function isContracted(query: Query): Promise<boolean> {
-  return pendingMigrations(readMigrations('postgres'), await readApplied(query), 'contract').length === 0
 }
 
 /** @throws StoreError if a newer release has added anything to the database */
@@ -187,8 +141,6 @@ export async function checkServer(primary: PrimaryPool): Promise<void> {
   }
 }
 
-const requiredTables = tables.filter(({ isOptional }) => !isOptional).map(({ name }) => name)
-
 /**
  * Checks at startup that the role may use the tables.
  * @throws StoreError if it may not
@@ -197,7 +149,7 @@ export async function checkRights(primary: PrimaryPool, rights: readonly string[
   const lacking = await primary.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS owned (name)
      WHERE NOT (SELECT bool_and(has_table_privilege(name, privilege)) FROM unnest($2::text[]) AS wanted (privilege))`,
-    [[...requiredTables, ...uncopiedTables], rights],
+    [[...tables.map(({ name }) => name), ...uncopiedTables], rights],
   )
   if (lacking.length === 0) return checkSequence(primary, rights)
   const names = lacking.map(({ name }) => name).join(', ')
@@ -241,12 +193,6 @@ async function readMark(query: Query): Promise<string | null | undefined> {
   return table?.mark
 }
 
-/** Returns whether the database has this table. */
-export async function hasTable(query: Query, name: string): Promise<boolean> {
-  const [row] = await query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [name])
-  return row?.exists === true
-}
-
 async function apply(query: Query, { version, name, sql }: Migration): Promise<void> {
   await query(sql)
   await query('INSERT INTO schema_migration (version, name, applied_at) VALUES ($1, $2, $3)', [
@@ -254,6 +200,28 @@ async function apply(query: Query, { version, name, sql }: Migration): Promise<v
     name,
     Date.now(),
   ])
+}
+
+/** Applies a migration to an existing store. Roles get the same permissions on a new table as on `user_group`. */
+async function applyLater(query: Query, migration: Migration): Promise<void> {
+  const existing = await namesOfTables(query)
+  await apply(query, migration)
+  const added = (await namesOfTables(query)).filter((name) => !existing.includes(name))
+  if (added.length === 0) return
+  const grants = await query<{ privilege: string; role: string }>(
+    `SELECT privilege_type AS privilege, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+     FROM pg_class CROSS JOIN LATERAL aclexplode(relacl)
+     WHERE oid = 'user_group'::regclass AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> relowner`,
+  )
+  for (const { privilege, role } of grants)
+    await query(`GRANT ${privilege} ON ${added.join(', ')} TO ${role}`)
+}
+
+async function namesOfTables(query: Query): Promise<string[]> {
+  const tables = await query<{ name: string }>(
+    "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)",
+  )
+  return tables.map(({ name }) => name)
 }
 
 async function claim(query: Query): Promise<void> {

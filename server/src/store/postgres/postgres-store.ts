@@ -14,10 +14,7 @@ import { Introspections } from './introspections.ts'
 import {
   checkRights,
   checkServer,
-  contractNoticedMs,
-  hasTable,
   isBeingFilled,
-  isContracted,
   migrate,
   refuseNewer,
   type MigrationOptions,
@@ -123,8 +120,8 @@ function storeErrorOf(server: PostgresServer, error: unknown): unknown {
   return code === undefined ? error : new StoreError(`${location}: ${remediationFor(code)} (${code})`)
 }
 
-/** Interval of looking for a changed distribution and an applied contract, in milliseconds. */
-const refreshMs = contractNoticedMs / 2
+/** Interval of looking for a changed distribution, in milliseconds. */
+const refreshMs = 30_000
 
 /** Returns a store that uses these connections. */
 export async function storeOver(
@@ -136,22 +133,16 @@ export async function storeOver(
   const retry = new Retry(primary, deadlineMs, distribution)
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
-  const hasLegacyTokens = await hasTable(primary.query, 'legacy_token')
   const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
-  const tokens = new UserGroupTokens(retry, { statements, distribution, hasLegacyTokens })
+  const tokens = new UserGroupTokens(retry, statements, distribution)
   const workspaces = new Workspaces(primary, retry)
   const events = new Events(retry, distribution)
   await events.removeForeign()
-  let issuesLocators = await isContracted(primary.query)
-  const refresh = async () => {
-    await distribution.detect()
-    issuesLocators ||= await isContracted(primary.query)
-  }
   const stopFence = primary.fence?.start(primary, () => retry.succeeded)
   // A failure leaves it to the next time.
-  const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshMs).unref()
+  const refreshing = setInterval(() => void distribution.detect().catch(() => undefined), refreshMs).unref()
   return {
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: new UserGroupSearch(retry),
@@ -168,9 +159,6 @@ export async function storeOver(
     webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
     webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
     locatorKey: locatorKey.key,
-    get issuesLocators() {
-      return issuesLocators
-    },
     space: async () => {
       const [row] = await retry.query<{ size: number }>('SELECT pg_database_size(current_database()) AS size')
       return { size: row?.size ?? 0, free: null }

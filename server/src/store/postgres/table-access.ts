@@ -1,15 +1,15 @@
 import { StoreError } from '../store-error.ts'
 import {
-  keyColumns,
   maxBatchBytes,
   maxBatchRows,
   type Cells,
+  type DescribedTable,
   type Table,
   type TableReader,
   type TableWriter,
 } from '../tables.ts'
 import { liftLimitsOnWorkers } from './citus.ts'
-import { hasTable, isBeingFilled, setFilling } from './migrate.ts'
+import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query, UnknownRow } from './primary-pool.ts'
 
@@ -24,10 +24,18 @@ export class PostgresTableAccess implements TableWriter {
     this.#primary = primary
   }
 
-  async read(table: Table, after: Cells | null): Promise<Cells[]> {
-    if (table.isOptional && !(await hasTable(this.#primary.query, table.name))) return []
-    const columns = Object.keys(table.columns)
-    const key = keyColumns(table).join(', ')
+  async describe(table: Table): Promise<DescribedTable> {
+    const rows = await this.#query(
+      `SELECT attname::text AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY array_position($2::text[], attname::text)`,
+      [table.name, table.key],
+    )
+    return { ...table, columns: new Map(rows.map(({ name, type }) => [name as string, type as string])) }
+  }
+
+  async read(table: DescribedTable, after: Cells | null): Promise<Cells[]> {
+    const columns = [...table.columns.keys()]
+    const key = table.key.join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map((_, i) => `$${i + 3}`).join(', ')})`
     const bytes = [
       '0',
@@ -47,8 +55,7 @@ export class PostgresTableAccess implements TableWriter {
     return rows.map((row) => columns.map((column) => row[column] as Cells[number]))
   }
 
-  async count(table: Table): Promise<number> {
-    if (table.isOptional && !(await hasTable(this.#primary.query, table.name))) return 0
+  count(table: Table): Promise<number> {
     return this.#readNumber(`SELECT count(*) AS value FROM ${table.name}`)
   }
 
@@ -81,9 +88,8 @@ export class PostgresTableAccess implements TableWriter {
     return begun.catch(interrupted)
   }
 
-  async insert(table: Table, rows: readonly Cells[]): Promise<void> {
-    const columns = Object.entries(table.columns)
-    if (table.isOptional) await this.#create(table)
+  async insert(table: DescribedTable, rows: readonly Cells[]): Promise<void> {
+    const columns = [...table.columns]
     await this.#query(
       `INSERT INTO ${table.name} (${columns.map(([name]) => name).join(', ')}) OVERRIDING SYSTEM VALUE
        SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
@@ -103,14 +109,6 @@ export class PostgresTableAccess implements TableWriter {
 
   close(): Promise<void> {
     return this.#primary.close()
-  }
-
-  /** Creates an optional table, with the columns of a copy and their key. */
-  async #create(table: Table): Promise<void> {
-    const columns = Object.entries(table.columns).map(([name, type]) => `${name} ${type} NOT NULL`)
-    await this.#query(
-      `CREATE TABLE IF NOT EXISTS ${table.name} (${columns.join(', ')}, PRIMARY KEY (${keyColumns(table).join(', ')}))`,
-    )
   }
 
   async #readNumber(statement: string): Promise<number> {

@@ -186,8 +186,3 @@ export const selectDeleted: Statement<DeletedRow> = prepared(
   'deleted_user_group_select',
   'SELECT * FROM deleted_user_group WHERE workspace_id = $1 AND environment = $2 AND team_id = $3',
 )
-
-export const selectLegacyToken: Statement<{ readonly bucket: number; readonly team_id: number }> = prepared(
-  'legacy_token_select',
-  'SELECT bucket, team_id FROM legacy_token WHERE token_hash = $1',
-)

@@ -7,7 +7,7 @@ import { idempotencyRecordOf } from '../user-group-row.ts'
 import type { Distribution } from './distribution.ts'
 import type { Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
-import { selectLegacyToken, type TokenRow } from './user-group-sql.ts'
+import type { TokenRow } from './user-group-sql.ts'
 import type { UserGroupStatements } from './user-group-statements.ts'
 
 /** Number of idempotency keys that one statement deletes, to keep it short. */
@@ -18,21 +18,11 @@ export class UserGroupTokens {
   readonly #retry: Retry
   readonly #statements: UserGroupStatements
   readonly #distribution: Distribution
-  /** False in a store that never had tokens without locators. */
-  readonly #hasLegacyTokens: boolean
 
-  constructor(
-    retry: Retry,
-    parts: {
-      readonly statements: UserGroupStatements
-      readonly distribution: Distribution
-      readonly hasLegacyTokens: boolean
-    },
-  ) {
+  constructor(retry: Retry, statements: UserGroupStatements, distribution: Distribution) {
     this.#retry = retry
-    this.#statements = parts.statements
-    this.#distribution = parts.distribution
-    this.#hasLegacyTokens = parts.hasLegacyTokens
+    this.#statements = statements
+    this.#distribution = distribution
   }
 
   /** Returns the user group whose current or superseded token this is. */
@@ -43,12 +33,6 @@ export class UserGroupTokens {
     const row = await this.#statements.selectByToken.add(item, attempt)
     const isOwner = row !== null && (timingSafeEqual(row.token_hash, hash) || row.valid_until !== null)
     return isOwner ? row : null
-  }
-
-  async locateLegacy(hash: Uint8Array): Promise<UserGroupLocation | null> {
-    if (!this.#hasLegacyTokens) return null
-    const [row] = await this.#retry.query(selectLegacyToken, [hash])
-    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
   }
 
   async findRecord(

@@ -40,7 +40,7 @@ import type {
   UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
-import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
+import { bucketOf, locationOf } from '../../domain/user-group/location.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
@@ -316,10 +316,6 @@ export class UserGroups implements UserGroupStore {
       const row = await this.#tokens.find(scope, token, attempt)
       return row && { userGroup: tokenlessUserGroupOf(scope, row), validUntil: row.valid_until }
     })
-  }
-
-  locateLegacyToken(hash: Uint8Array): Promise<UserGroupLocation | null> {
-    return this.#tokens.locateLegacy(hash)
   }
 
   isUnchanged(

@@ -7,11 +7,10 @@ import type {
 import {
   byTable,
   encryptedTokenPage,
-  definitionOf,
+  keyColumnsOf,
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
-import { keyColumns } from '../tables.ts'
 
 /** The encrypted user group tokens and webhook secrets of all workspaces. */
 export class EncryptedTokens {
@@ -31,7 +30,7 @@ export class EncryptedTokens {
   replace(tokens: readonly ReencryptedToken[]): number {
     let count = 0
     for (const [table, tokensOfTable] of byTable(tokens)) {
-      const key = keyColumns(definitionOf(table)).map((column) => `${column} = ?`)
+      const key = keyColumnsOf(table).map((column) => `${column} = ?`)
       const update = this.#database.prepare(
         `UPDATE ${table} SET token_key_id = ?, token_sealed = ?
          WHERE ${key.join(' AND ')} AND token_sealed = ? AND ? NOT IN (SELECT key_id FROM retired_secret_key)`,

@@ -7,6 +7,7 @@ import {
   readMigrations,
   type AppliedMigration,
   type MigrateMode,
+  type Migration,
 } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 
@@ -28,28 +29,25 @@ export function checkOwner(database: Database): void {
 /**
  * Applies pending migrations under the write lock. If several processes start at once, one does the work and the others find
  * it done. An up-to-date database is only read. Adds the SQL function `user_group_bucket` to the connection.
- * @throws StoreError if the database belongs to a newer release, or has pending migrations in mode `check`
+ * @throws StoreError if the database belongs to a newer release or an earlier build, or has pending migrations in mode `check`
  */
-export function migrate(database: Database, mode: MigrateMode): void {
+export function migrate(
+  database: Database,
+  mode: MigrateMode,
+  migrations: readonly Migration[] = readMigrations('sqlite'),
+): void {
   database.function('user_group_bucket', { deterministic: true }, userGroupBucket)
-  const migrations = readMigrations('sqlite')
   const pending = () => pendingMigrations(migrations, readApplied(database), mode)
   if (pending().length === 0) return
   database
     .transaction(() => {
-      const isNew = !isOurs(database)
-      if (isNew) claim(database)
+      if (!isOurs(database)) claim(database)
       const record = database.prepare(
         'INSERT INTO schema_migration (version, name, applied_at) VALUES (?, ?, ?)',
       )
       for (const { version, name, sql } of pending()) {
         database.exec(sql)
         record.run(version, name, Date.now())
-      }
-      // A new store has no tokens from before locators.
-      if (isNew) {
-        database.exec('DROP TRIGGER user_group_insert_legacy; DROP TRIGGER user_group_update_legacy')
-        database.exec('DROP TABLE legacy_token')
       }
     })
     .immediate()

@@ -17,7 +17,7 @@ import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint
 import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { SlowStatements } from '../slow-statements.ts'
-import { pendingMigrations, readMigrations, type MigrateMode } from '../migrations.ts'
+import { pendingMigrations, readMigrations, type MigrateMode, type Migration } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
@@ -47,6 +47,8 @@ import { Workspaces } from './workspaces.ts'
 
 export interface SqliteOptions {
   readonly migrate: MigrateMode
+  /** Default is the migrations of this release. */
+  readonly migrations?: readonly Migration[] | undefined
   readonly lockTimeoutMs: number
   readonly observer?: BatchObserver | undefined
   readonly slowStatements?: SlowStatements | undefined
@@ -66,7 +68,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const events = new Events(database)
   return {
     locatorKey: readLocatorKey(database),
-    issuesLocators: true,
     userGroups: {
       ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
       getOrCreateMany: (commands) =>
@@ -199,7 +200,7 @@ function openDatabase(path: string, options: SqliteOptions): Database {
     // Before any setting, so that another program's database stays unchanged.
     checkOwner(database)
     configure(database, options.lockTimeoutMs)
-    migrate(database, options.migrate)
+    migrate(database, options.migrate, options.migrations)
     refuseReadOnly(database, options.lockTimeoutMs)
     return database
   } catch (error) {

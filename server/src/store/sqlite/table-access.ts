@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import {
-  keyColumns,
   maxBatchBytes,
   maxBatchRows,
   type Cells,
+  type DescribedTable,
   type Table,
   type TableReader,
 } from '../tables.ts'
@@ -16,10 +16,9 @@ export class SqliteTableAccess implements TableReader {
     this.#database = database
   }
 
-  read(table: Table, after: Cells | null): Promise<Cells[]> {
-    if (this.#isMissing(table)) return Promise.resolve([])
-    const columns = Object.keys(table.columns)
-    const key = keyColumns(table).join(', ')
+  read(table: DescribedTable, after: Cells | null): Promise<Cells[]> {
+    const columns = [...table.columns.keys()]
+    const key = table.key.join(', ')
     const start = after === null ? '' : `WHERE (${key}) > (${after.map(() => '?').join(', ')})`
     const rows = this.#database
       .prepare<unknown[], Cells>(
@@ -39,9 +38,7 @@ export class SqliteTableAccess implements TableReader {
   }
 
   count(table: Table): Promise<number> {
-    return Promise.resolve(
-      this.#isMissing(table) ? 0 : this.#readNumber(`SELECT count(*) FROM ${table.name}`),
-    )
+    return Promise.resolve(this.#readNumber(`SELECT count(*) FROM ${table.name}`))
   }
 
   readCounter({ name, counter }: Table): Promise<number> {
@@ -61,10 +58,6 @@ export class SqliteTableAccess implements TableReader {
     return Promise.resolve()
   }
 
-  #isMissing({ name, isOptional = false }: Table): boolean {
-    return isOptional && this.#readNumber('SELECT count(*) FROM sqlite_schema WHERE name = ?', name) === 0
-  }
-
   #readNumber(statement: string, ...values: string[]): number {
     return this.#database
       .prepare(statement)
@@ -75,19 +68,11 @@ export class SqliteTableAccess implements TableReader {
 
 const bucket = 'user_group_bucket(workspace_id, environment, provided_id)'
 
-/** Returns how to read a column. The bucket of a row is computed, unless it is a legacy token with a bucket. */
-function expressionOf({ name, columns }: Table, column: string): string {
+/** Returns how to read a column. The bucket of a row is computed. */
+function expressionOf({ name, columns }: DescribedTable, column: string): string {
   if (column !== 'bucket') return column
-  if (name === 'legacy_token') {
-    return `coalesce(
-      bucket,
-      (SELECT ${bucket} FROM user_group WHERE team_id = legacy_token.team_id),
-      (SELECT ${bucket} FROM deleted_user_group WHERE team_id = legacy_token.team_id),
-      0
-    )`
-  }
   // An audit event that concerns no user group has bucket 0.
-  if ('provided_id' in columns) return `CASE WHEN team_id IS NULL THEN 0 ELSE ${bucket} END`
+  if (columns.has('provided_id')) return `CASE WHEN team_id IS NULL THEN 0 ELSE ${bucket} END`
   // A user group may have been deleted for good since its last introspection was recorded.
   return `coalesce(
     (SELECT ${bucket} FROM user_group WHERE team_id = ${name}.team_id),

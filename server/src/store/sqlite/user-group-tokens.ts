@@ -3,7 +3,6 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { IdempotencyRecord, Rotation } from '../../domain/user-group/decisions.ts'
-import type { UserGroupLocation } from '../../domain/user-group/location.ts'
 import type {
   RotatedUserGroup,
   RotateUserGroupToken,
@@ -45,8 +44,6 @@ export class UserGroupTokens {
   readonly #saveRecord: Statement
   readonly #deleteRecords: Statement<[number, number]>
   readonly #deleteExpiredRecords: Statement<[number]>
-  /** Null in a store that never had tokens without locators. */
-  readonly #selectLegacy: Statement<[Uint8Array], { team_id: number; bucket: number }> | null
 
   constructor(database: Database) {
     this.#selectOwner = database.prepare(
@@ -78,14 +75,6 @@ export class UserGroupTokens {
       'DELETE FROM idempotency_key WHERE workspace_id = ? AND team_id = ?',
     )
     this.#deleteExpiredRecords = database.prepare('DELETE FROM idempotency_key WHERE expires_at <= ?')
-    const hasLegacyTokens = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'legacy_token'").get()
-    this.#selectLegacy =
-      hasLegacyTokens === undefined
-        ? null
-        : // Nothing on SQLite needs the right bucket.
-          database.prepare(
-            'SELECT team_id, coalesce(bucket, 0) AS bucket FROM legacy_token WHERE token_hash = ?',
-          )
   }
 
   find({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
@@ -94,11 +83,6 @@ export class UserGroupTokens {
     if (timingSafeEqual(row.token_hash, hash)) return { row, superseded: null }
     const superseded = this.#selectSuperseded.get(workspaceId, teamId, hash)
     return superseded === undefined ? null : { row, superseded }
-  }
-
-  locateLegacy(hash: Uint8Array): UserGroupLocation | null {
-    const row = this.#selectLegacy?.get(hash)
-    return row === undefined ? null : { bucket: row.bucket, teamId: row.team_id }
   }
 
   insertSuperseded(

@@ -41,7 +41,7 @@ import type {
   UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
-import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
+import { bucketOf, locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
@@ -222,10 +222,6 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
         validUntil: found.superseded?.valid_until ?? null,
       }
     )
-  }
-
-  locateLegacyToken(hash: Uint8Array): UserGroupLocation | null {
-    return this.#tokens.locateLegacy(hash)
   }
 
   isUnchanged(_workspaceId: number, _environment: Environment, { location, stamp }: UserGroupState): boolean {

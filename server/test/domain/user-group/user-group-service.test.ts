@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
 import { LocatorCodec } from '../../../src/domain/token/locator.ts'
-import { generateUserGroupToken, parseUserGroupToken } from '../../../src/domain/token/token.ts'
+import { generateUserGroupToken, locatorOf } from '../../../src/domain/token/token.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import { openStore } from '../../../src/store/open-store.ts'
@@ -40,7 +40,7 @@ describe('time limits of the operations on user groups', () => {
   it('keep a superseded token valid for exactly its grace period', async () => {
     const { token } = await create('grace')
     await userGroups.rotate(tenantScope, { target: { currentToken: token }, gracePeriodSeconds: 60 })
-    const reference = await userGroups.referenceOf(token)
+    const reference = userGroups.referenceOf(token)
     assert.ok(reference)
     const find = () => store.userGroups.findByToken(1, 'Customer', reference, time.now)
     time.now += 59_999
@@ -94,7 +94,7 @@ describe('the token of a user group', () => {
     const { token, teamId } = await create('located')
     const bucket = bucketOf({ ...tenantScope, providedId: 'located' })
     const locators = new LocatorCodec(store.locatorKey)
-    const locationIn = (text: string) => locators.decode(parseUserGroupToken(text)?.locator ?? '')
+    const locationIn = (text: string) => locators.decode(locatorOf(text) ?? '')
     assert.deepEqual(locationIn(token), { bucket, teamId })
     const rotated = await userGroups.rotate(tenantScope, {
       target: { currentToken: token },
@@ -106,7 +106,6 @@ describe('the token of a user group', () => {
 
   it('is looked up only if its form and its locator are valid', async (t) => {
     const find = t.mock.method(store.userGroups, 'findByToken')
-    const locate = t.mock.method(store.userGroups, 'locateLegacyToken')
     const rotate = t.mock.method(store.userGroups, 'rotate')
     const { token } = await create('form')
     const invented = [
@@ -127,8 +126,8 @@ describe('the token of a user group', () => {
       }
     }
     assert.deepEqual(
-      [find, locate, rotate].map(({ mock }) => mock.callCount()),
-      [0, 0, 0],
+      [find, rotate].map(({ mock }) => mock.callCount()),
+      [0, 0],
     )
     assert.equal((await userGroups.introspect(tenantScope, token))?.userGroup.providedId, 'form')
     assert.equal(find.mock.callCount(), 1)
@@ -136,8 +135,7 @@ describe('the token of a user group', () => {
 
   it('is verified as a whole: a valid locator is not enough', async () => {
     const { token } = await create('verified')
-    const { locator } = parseUserGroupToken(token) ?? {}
-    const forged = generateUserGroupToken('Customer', locator ?? '')
+    const forged = generateUserGroupToken('Customer', locatorOf(token) ?? '')
     assert.equal(await userGroups.introspect(tenantScope, forged), null)
     const rotation = { target: { currentToken: forged }, gracePeriodSeconds: 0 }
     await assert.rejects(userGroups.rotate(tenantScope, rotation), { code: 'token_not_found' })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createApiToken, runCommand } from '../../support/command.ts'
 import { assertActive, assertInactive, introspector, type Introspect } from '../../support/introspection.ts'
 import { startService } from '../../support/service.ts'
-import { forged, legacyToken, unknownToken } from '../../support/tokens.ts'
+import { forged, unknownToken } from '../../support/tokens.ts'
 import { tokenIn, userApi, userGroupIn, type UserGroupView } from '../../support/user-api.ts'
 
 const service = await startService({ after })
@@ -201,7 +201,6 @@ const unknown: Record<string, string> = {
   'U+0000': '\0',
   'a token of nobody': unknownToken('Testing'),
   'a token with the locator of a user group and another secret': forged(known),
-  'a token of nobody without a locator': legacyToken('Testing'),
   'an API token under the prefix of a user group token': service.tokens.Testing.replace('uga', 'ugt'),
   'a wrong checksum': lastReplaced,
   'a character more': `${known}0`,

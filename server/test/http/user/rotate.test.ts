@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startService } from '../../support/service.ts'
-import { forged, legacyToken, unknownToken } from '../../support/tokens.ts'
+import { forged, unknownToken } from '../../support/tokens.ts'
 import {
   assertFault,
   assertSuccess,
@@ -97,7 +97,6 @@ test('unknown and malformed tokens get the same 404', async () => {
     token.replace('testing', 'customer'),
     'ugt_testing_',
     unknownToken('Testing'),
-    legacyToken('Testing'),
     forged(token),
     'x'.repeat(100_000),
     '\u0000',

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { deletion, freshKey, hashOf, mint, actor, text } from './store-fixtures.ts'
+import { deletion, freshKey, mint, actor } from './store-fixtures.ts'
 import { Registry } from './registry.ts'
 import { defaults } from '../store-options.ts'
 
@@ -14,22 +14,16 @@ export interface MappingEntriesOptions {
   /** Returns the `DATABASE_URL` of an empty database. */
   readonly freshUrl: () => string | Promise<string>
   readonly query: (url: string, sql: string) => readonly Row[] | Promise<readonly Row[]>
-  /** Applies only the first migration, which had no schemas, and runs this SQL. */
-  readonly createFirstVersion: (url: string, sql: string) => void | Promise<void>
 }
 
 /** Tests that mappings and their entries stay consistent when several processes write. */
-export function describeMappingEntries(
-  name: string,
-  { freshUrl, query, createFirstVersion }: MappingEntriesOptions,
-): void {
+export function describeMappingEntries(name: string, { freshUrl, query }: MappingEntriesOptions): void {
   /** Opens several stores on one database, as replicas do, runs `work` and closes them. */
   async function withStores(
     count: number,
     work: (stores: readonly [Store, ...Store[]], url: string) => Promise<void>,
-    databaseUrl?: string,
   ): Promise<void> {
-    const url = databaseUrl ?? (await freshUrl())
+    const url = await freshUrl()
     const open = () => openStore(parseDatabaseUrl(url), { ...defaults, lockTimeoutMs: 20_000, poolSize: 4 })
     const stores = [await open()] as [Store, ...Store[]]
     while (stores.length < count) stores.push(await open())
@@ -226,100 +220,6 @@ export function describeMappingEntries(
         })
       })
     }
-  })
-
-  describe(`${name}: a database of the release before schemas`, () => {
-    const insert = (teamId: number, environment: string, mapping: string | null) => {
-      const hex = text(hashOf({ sealed: Buffer.from([teamId]) }))
-      const bytes = name === 'SQLite' ? `x'${hex}'` : `'\\x${hex}'`
-      const kept = mapping === null ? 'NULL' : `'${mapping.replaceAll("'", "''")}'`
-      return `INSERT INTO user_group (workspace_id, environment, provided_id, name, mapping, properties, token_hash,
-                token_key_id, token_sealed, token_issued_at, created_at, updated_at)
-              VALUES (1, '${environment}', 'group ${teamId}', 'A', ${kept}, NULL, ${bytes}, 'test', ${bytes}, 1, 1, 1)`
-    }
-
-    it('gets the entries of all its mappings when it is opened', async () => {
-      const url = await freshUrl()
-      const rows = mappings.flatMap((mapping, i) => [
-        insert(2 * i + 1, 'Customer', mapping),
-        insert(2 * i + 2, 'Testing', mapping),
-      ])
-      await createFirstVersion(url, rows.join(';'))
-      await withStores(
-        1,
-        async ([store]) => {
-          const [kept] = await query(url, 'SELECT count(*) AS count FROM mapping_entry')
-          assert.ok(Number(kept?.count) > 2000)
-          await assertConsistent(url)
-          const found = await store.userGroups.list({
-            ...{ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 100 },
-          })
-          assert.deepEqual(found.map(({ mapping }) => mapping).sort(), [...mappings].sort())
-          // That release did not store the author of a change.
-          for (const { revision, updatedBy, suspendedAt } of found)
-            assert.deepEqual([revision, updatedBy, suspendedAt], [1, null, null])
-          // Migrated mappings block deletions as new ones do.
-          const own = new Registry(store, { workspaceId: 1, environment: 'Customer' })
-          const schema = await own.createSchema({ providedId: '40' })
-          assert.equal(
-            await own.deleteDataSource(await own.createDataSource(schema, { providedId: '213' })),
-            'in_use',
-          )
-          for (const { providedId } of found) {
-            await store.userGroups.delete(deletion({ workspaceId: 1, environment: 'Customer', providedId }))
-          }
-          await assertConsistent(url)
-        },
-        url,
-      )
-    })
-
-    it('keeps its API tokens without a last use, and they can be rotated', async () => {
-      const url = await freshUrl()
-      const tokenHash = hashOf({ sealed: Buffer.from('an API token') })
-      const bytes = name === 'SQLite' ? `x'${text(tokenHash)}'` : `'\\x${text(tokenHash)}'`
-      await createFirstVersion(
-        url,
-        `INSERT INTO api_token (token_hash, workspace_id, environment, name, scopes, created_at, expires_at)
-         VALUES (${bytes}, 1, 'Customer', 'A', 'write', 1000, 9000)`,
-      )
-      await withStores(
-        1,
-        async ([store]) => {
-          const found = await store.apiTokens.find(tokenHash)
-          assert.ok(found !== null)
-          assert.deepEqual([found.expiresAt, found.lastUsedAt, found.replacedBy], [9000, null, null])
-          const command = { id: found.id, tokenHash: hashOf({ sealed: Buffer.from('another') }) }
-          const result = await store.apiTokens.rotate({
-            ...command,
-            ...actor,
-            ...{ oldTokenValidUntil: 3000, now: 2000 },
-          })
-          assert.ok(result.outcome === 'rotated')
-          assert.equal(result.apiToken.expiresAt, 10_000)
-        },
-        url,
-      )
-    })
-
-    it('can be opened with unusual characters in its mappings', async () => {
-      const url = await freshUrl()
-      const unusual = [
-        backslashes,
-        '{"a\\u0000":"1","a\\ufffd":"1"}',
-        '{"a\\u0000":"1","a\uFFFD":"1","b":"2"}',
-      ]
-      await createFirstVersion(url, unusual.map((mapping, i) => insert(i + 1, 'Customer', mapping)).join(';'))
-      await withStores(
-        1,
-        async ([store]) => {
-          await assertConsistent(url)
-          const key = { workspaceId: 1, environment: 'Customer', providedId: 'group 1' } as const
-          assert.equal((await store.userGroups.find(key))?.mapping, unusual[0])
-        },
-        url,
-      )
-    })
   })
 }
 

@@ -77,7 +77,7 @@ export function describeProcesses(
       const url = await freshUrl()
       await assert.rejects(open(url, 'check'), {
         name: 'StoreError',
-        message: `${placeOf(url)}: the database has schema version 0, and this release needs ${neededVersion}: run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
+        message: `${placeOf(url)}: the database has schema version 0, and this release needs ${neededVersion}; run \`ugs migrate\`, or set UGS_MIGRATE=auto`,
       })
       const { code, stdout, stderr } = await runUgs(['migrate'], { DATABASE_URL: url, UGS_MIGRATE: 'check' })
       assert.deepEqual([code, stdout, stderr], [0, '', 'The store is up to date.\n'])

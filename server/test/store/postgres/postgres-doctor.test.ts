@@ -34,18 +34,11 @@ describe('ugs doctor on PostgreSQL', () => {
 
     const { settings, session } = await storeIn(t, await migratedDatabase(t))
     const schema = () => examineOne(settings, 'schema')
-    await session.query('DELETE FROM schema_migration WHERE version = 11')
-    assert.deepEqual(await schema(), {
-      check: 'schema',
-      severity: 'warning',
-      problem:
-        'The migration 0011-contract-bucket is pending: the store keeps what only the previous release needs.',
-      remedy: 'Run `ugs migrate --contract` once no process of the previous release uses the store.',
-    })
-    await session.query('DELETE FROM schema_migration WHERE version = 10')
-    assert.equal((await schema()).problem, 'The migration 0010-additive-bucket-filled is pending.')
     await session.query("INSERT INTO schema_migration VALUES (999, 'later', 1)")
-    assert.equal((await schema()).problem, 'A newer release changed the tables.')
+    assert.match(
+      (await schema()).problem,
+      /^The database has schema version 999, and this release knows up to/,
+    )
     await session.query(
       "COMMENT ON TABLE schema_migration IS 'User Group Service, being filled by ugs store copy'",
     )

@@ -114,20 +114,46 @@ describe('PostgreSQL: the tables', () => {
     await assertPlaceRefused(
       openPostgres(t, url),
       url,
-      `the database has schema version 1000, and this release knows up to ${versions}: start the release that wrote it, or a newer one`,
+      `the database has schema version 1000, and this release knows up to ${versions}; start the release that wrote it, or a newer one`,
     )
   })
 
-  it('are usable when a newer release has only added to them', async (t) => {
+  /** A migration of a later release that alters a table in use and creates another. */
+  const later = [
+    ...readMigrations('postgres'),
+    {
+      version: versions + 1,
+      name: 'additive-note',
+      sql: 'ALTER TABLE user_group ADD COLUMN note text; CREATE TABLE note (id bigint PRIMARY KEY)',
+    },
+  ]
+
+  it('are altered in short attempts while another transaction has locked them', async (t) => {
     const { url, session } = await migratedDatabase(t)
-    await session.query(
-      "ALTER TABLE user_group ADD COLUMN added text; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
+    await session.query('BEGIN; SELECT FROM user_group')
+    let attempts = 0
+    // A request in between does not wait for the migration.
+    const onLocked = () => {
+      attempts++
+      if (attempts === 2) void session.query('COMMIT')
+    }
+    await created(await openPostgres(t, url, { migrations: later, onLocked }))
+    assert.ok(attempts >= 2)
+    assert.equal(await rowsOf(url, 'note'), 0)
+  })
+
+  it('that a migration adds get the permissions of the role of the service', async (t) => {
+    const { url, session } = await migratedDatabase(t)
+    const role = await freshRole(t, url)
+    const name = new URL(role).username
+    await session.query(`GRANT SELECT, INSERT ON user_group TO ${name}; GRANT SELECT ON user_group TO PUBLIC`)
+    await openPostgres(t, url, { migrations: later })
+    const privileges = await valueOf(
+      session,
+      `SELECT string_agg(grantee || ' ' || privilege_type, ', ' ORDER BY grantee, privilege_type)
+       FROM information_schema.role_table_grants WHERE table_name = 'note' AND grantee IN ('PUBLIC', '${name}')`,
     )
-    for (const migrate of ['auto', 'check'] as const) await created(await openPostgres(t, url, { migrate }))
-    await session.query("INSERT INTO schema_migration VALUES (999, 'other', 0)")
-    await assert.rejects(openPostgres(t, url), {
-      message: /has schema version 999, and this release knows up to/,
-    })
+    assert.equal(privileges, `PUBLIC SELECT, ${name} INSERT, ${name} SELECT`)
   })
 
   const others: Record<string, { sql: string; message: string }> = {

@@ -102,7 +102,6 @@ const values: Record<keyof typeof statements, unknown[]> = {
   selectRetiredSecretKey: ['k'],
   selectPage: [...tenantScope, 'customer 5', 10],
   selectById: [...tenantScope, 7],
-  selectLegacyToken: [hashes[0]],
   selectAuditEvents: [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
   selectAuditEventsOfUserGroup: [...tenantScope, firstEventId(0), firstEventId(2 ** 47), 10, 7],
   selectCreatedAt: [1, deletedTeamId],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres } from './postgres-support.ts'
@@ -11,11 +12,12 @@ it('PostgreSQL: retiring a secret key waits for writes that started before', asy
   const store = await openPostgres(scope, url)
   const writer = await openSession(scope, url)
   await writer.query('BEGIN')
+  const bucket = bucketOf({ workspaceId: 1, environment: 'Customer', providedId: 'late' })
   // Like a creation that has just checked the secret keys.
   await writer.query(
     `INSERT INTO user_group (workspace_id, environment, provided_id, bucket, team_id, name, token_hash, token_key_id, token_sealed,
                              token_issued_at, created_at, updated_at, updated_by)
-     VALUES (1, 'Customer', 'late', user_group_bucket(1, 'Customer', 'late'), 1, 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1,
+     VALUES (1, 'Customer', 'late', ${bucket}, 1, 'Late', '\\x00', 'k1', '\\x00', 1, 1, 1,
              'api_token:1')`,
   )
   let isRetired = false

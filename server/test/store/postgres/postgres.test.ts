@@ -1,11 +1,11 @@
 import type { Client } from 'pg'
-import { readMigrations } from '../../../src/store/migrations.ts'
 import { freshDatabase, migratedDatabase, nodeUrls } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
+import { describeMigrations } from '../contract/migrations-contract.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
 
@@ -36,19 +36,14 @@ const withSession = async <T>(url: string, work: (session: Client) => Promise<T>
   }
 }
 
-describeMappingEntries('PostgreSQL', {
+const query = (url: string, sql: string) =>
+  withSession(url, async (session) => (await session.query<Record<string, unknown>>(sql)).rows)
+
+describeMappingEntries('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
+
+describeMigrations('PostgreSQL', {
+  dialect: 'postgres',
   freshUrl: () => freshDatabase(scope),
-  query: (url, sql) =>
-    withSession(url, async (session) => (await session.query<Record<string, unknown>>(sql)).rows),
-  createFirstVersion: (url, sql) =>
-    withSession(url, async (session) => {
-      const [first] = readMigrations('postgres')
-      await session.query(
-        `CREATE TABLE schema_migration (version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL);
-         COMMENT ON TABLE schema_migration IS 'User Group Service';
-         INSERT INTO schema_migration VALUES (1, 'initial', 0);
-         ${first?.sql};
-         ${sql}`,
-      )
-    }),
+  query,
+  execute: query,
 })

@@ -6,7 +6,6 @@ import { after, describe, it } from 'node:test'
 import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
-import { readMigrations } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
@@ -14,6 +13,7 @@ import { describeStore } from '../contract/store-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describePaging } from '../contract/paging-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
+import { describeMigrations } from '../contract/migrations-contract.ts'
 import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
@@ -47,26 +47,20 @@ describeProcesses('SQLite', {
   },
 })
 
-describeMappingEntries('SQLite', {
+const query = (url: string, sql: string) => {
+  const database = new BetterSqlite3(pathOf(url), { readonly: true })
+  const rows = database.prepare<[], Record<string, unknown>>(sql).all()
+  database.close()
+  return rows
+}
+
+describeMappingEntries('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
+
+describeMigrations('SQLite', {
+  dialect: 'sqlite',
   freshUrl: () => `sqlite:${freshPath()}`,
-  query: (url, sql) => {
-    const database = new BetterSqlite3(pathOf(url), { readonly: true })
-    const rows = database.prepare<[], Record<string, unknown>>(sql).all()
-    database.close()
-    return rows
-  },
-  createFirstVersion: (url, sql) => {
-    const [first] = readMigrations('sqlite')
-    const database = new BetterSqlite3(pathOf(url))
-    database.pragma('application_id = 0x55475300')
-    database.exec(
-      `CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
-       INSERT INTO schema_migration VALUES (1, 'initial', 0);
-       ${first?.sql};
-       ${sql}`,
-    )
-    database.close()
-  },
+  query,
+  execute: (url, sql) => new BetterSqlite3(pathOf(url)).exec(sql).close(),
 })
 
 const key = (providedId: string) => ({ workspaceId: 1, environment: 'Customer', providedId }) as const
@@ -248,21 +242,6 @@ describe('SQLite: the file', () => {
     assert.notEqual(version(), before)
     other.close()
     await store.close()
-  })
-
-  it('is usable when a newer release has only added to it', async () => {
-    const path = join(folder, 'added-to.db')
-    await (await open(path)).close()
-    const database = new BetterSqlite3(path)
-    database.exec(
-      "ALTER TABLE user_group ADD COLUMN added TEXT; INSERT INTO schema_migration VALUES (1000, 'additive-column', 0)",
-    )
-    database.close()
-    for (const migrate of ['auto', 'check'] as const) {
-      const store = await openStore({ kind: 'sqlite', path }, { ...defaults, migrate })
-      assert.equal((await store.userGroups.getOrCreate(create(migrate))).outcome, 'created')
-      await store.close()
-    }
   })
 
   const refused: Record<string, { prepare: (path: string) => void | Promise<void>; message: RegExp }> = {

@@ -1,3 +1,233 @@
+-- All tables and functions of a PostgreSQL store. Times are in milliseconds since the Unix epoch. The comment of a key or index names the
+-- queries that it serves. Comments of the columns are in ../sqlite/0001-schema.sql, whose tables are the same but for the following:
+--
+-- - Each row of a user group has the bucket of its user group, a number from 0 to 1023 (`bucketOf` in the service), at the end of every
+--   key, so that the large tables can be partitioned and distributed (docs/scaling.md). They have no foreign keys: each write would pay
+--   for them.
+-- - COLLATE "C" makes text keys sort by code point, regardless of the locale of the database.
+-- - The id of a deleted row is never used again, because a sequence never decreases.
+
+CREATE TABLE workspace (
+  workspace_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name         text   NOT NULL UNIQUE COLLATE "C", -- creation of a workspace, `ugs --workspace`
+  created_at   bigint NOT NULL
+);
+
+INSERT INTO workspace (name, created_at) VALUES ('default', floor(extract(epoch FROM now()) * 1000));
+
+CREATE TABLE api_token (
+  api_token_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  token_hash       bytea  NOT NULL UNIQUE, -- authentication of each request
+  workspace_id     bigint NOT NULL REFERENCES workspace (workspace_id),
+  environment      text   NOT NULL CHECK (environment IN ('Customer', 'Testing')),
+  name             text   NOT NULL,
+  scopes           text   NOT NULL,
+  created_at       bigint NOT NULL,
+  expires_at       bigint,
+  revoked_at       bigint,
+  last_used_at     bigint,
+  replaced_by      bigint,
+  calls_per_second bigint,
+  calls_at_once    bigint,
+  booked_until     bigint
+);
+
+-- The service draws team ids in blocks.
+CREATE SEQUENCE user_group_team_id_seq MAXVALUE 9007199254740991;
+
+CREATE TABLE user_group (
+  workspace_id    bigint   NOT NULL,
+  team_id         bigint   NOT NULL,
+  token_issued_at bigint   NOT NULL,
+  created_at      bigint   NOT NULL,
+  updated_at      bigint   NOT NULL,
+  revision        bigint   NOT NULL DEFAULT 1,
+  suspended_at    bigint,
+  bucket          smallint NOT NULL,
+  environment     text     NOT NULL COLLATE "C" CHECK (environment IN ('Customer', 'Testing')),
+  provided_id     text     NOT NULL COLLATE "C",
+  name            text     NOT NULL,
+  mapping         text,
+  properties      text,
+  updated_by      text,
+  token_hash      bytea    NOT NULL,
+  token_key_id    text     NOT NULL,
+  token_sealed    bytea    NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, bucket) -- introspection and rotation (the token's locator has both ids), management API
+);
+
+-- GET and PUT of /api/user, search by user_group_id.
+CREATE UNIQUE INDEX user_group_provided_id ON user_group (workspace_id, environment, provided_id, bucket);
+-- Search with `suspended`.
+CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
+
+CREATE TABLE superseded_token (
+  workspace_id  bigint   NOT NULL,
+  team_id       bigint   NOT NULL,
+  issued_at     bigint   NOT NULL,
+  superseded_at bigint   NOT NULL,
+  valid_until   bigint   NOT NULL,
+  bucket        smallint NOT NULL,
+  token_hash    bytea    NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, token_hash, bucket) -- introspection and rotation of a token that is not the current one
+);
+
+CREATE TABLE idempotency_key (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint   NOT NULL,
+  expires_at   bigint   NOT NULL,
+  bucket       smallint NOT NULL,
+  environment  text     NOT NULL COLLATE "C",
+  key_hash     bytea    NOT NULL,
+  fingerprint  bytea    NOT NULL,
+  provided_id  text     NOT NULL,
+  name         text     NOT NULL,
+  token_key_id text     NOT NULL,
+  token_sealed bytea    NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, key_hash, bucket) -- rotation with an Idempotency-Key
+);
+
+-- Deletion of expired keys.
+CREATE INDEX idempotency_key_by_expiry ON idempotency_key (expires_at);
+
+CREATE TABLE user_group_version (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint   NOT NULL,
+  revision     bigint   NOT NULL,
+  updated_at   bigint   NOT NULL,
+  bucket       smallint NOT NULL,
+  updated_by   text,
+  name         text     NOT NULL,
+  mapping      text,
+  properties   text,
+  PRIMARY KEY (workspace_id, team_id, revision, bucket) -- versions of a user group
+);
+
+CREATE TABLE deleted_user_group (
+  workspace_id    bigint   NOT NULL,
+  team_id         bigint   NOT NULL,
+  token_issued_at bigint   NOT NULL,
+  created_at      bigint   NOT NULL,
+  updated_at      bigint   NOT NULL,
+  deleted_at      bigint   NOT NULL,
+  revision        bigint   NOT NULL,
+  suspended_at    bigint,
+  bucket          smallint NOT NULL,
+  environment     text     NOT NULL COLLATE "C",
+  provided_id     text     NOT NULL COLLATE "C",
+  name            text     NOT NULL,
+  mapping         text,
+  properties      text,
+  updated_by      text,
+  deleted_by      text     NOT NULL,
+  token_hash      bytea    NOT NULL,
+  token_key_id    text     NOT NULL,
+  token_sealed    bytea    NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, bucket) -- list and restoration of deleted user groups
+);
+
+-- Deletion after the retention.
+CREATE INDEX deleted_user_group_by_expiry ON deleted_user_group (deleted_at);
+
+CREATE TABLE last_introspection (
+  workspace_id    bigint   NOT NULL,
+  team_id         bigint   NOT NULL,
+  introspected_at bigint   NOT NULL,
+  bucket          smallint NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, bucket) -- search, view of a user group
+);
+
+CREATE TABLE schema (
+  workspace_id bigint NOT NULL,
+  schema_id    bigint GENERATED ALWAYS AS IDENTITY,
+  environment  text   NOT NULL COLLATE "C" CHECK (environment IN ('Customer', 'Testing')),
+  provided_id  text   NOT NULL COLLATE "C",
+  name         text   NOT NULL,
+  created_at   bigint NOT NULL,
+  PRIMARY KEY (workspace_id, schema_id),
+  UNIQUE (workspace_id, environment, provided_id) -- resolution of mappings, list of schemas
+);
+
+CREATE TABLE data_source (
+  workspace_id   bigint NOT NULL,
+  data_source_id bigint GENERATED ALWAYS AS IDENTITY,
+  schema_id      bigint NOT NULL,
+  provided_id    text   NOT NULL COLLATE "C",
+  name           text   NOT NULL,
+  created_at     bigint NOT NULL,
+  PRIMARY KEY (workspace_id, data_source_id),
+  UNIQUE (workspace_id, schema_id, provided_id), -- resolution of mappings, data sources of a schema
+  FOREIGN KEY (workspace_id, schema_id) REFERENCES schema (workspace_id, schema_id)
+);
+
+CREATE TABLE registry (
+  workspace_id bigint NOT NULL,
+  environment  text   NOT NULL COLLATE "C",
+  version      text   NOT NULL,
+  PRIMARY KEY (workspace_id, environment)
+);
+
+-- Statements that change a user group also change its entries; concurrent changes of one user group can leave extra entries.
+CREATE TABLE mapping_entry (
+  workspace_id    bigint   NOT NULL,
+  team_id         bigint   NOT NULL,
+  bucket          smallint NOT NULL,
+  environment     text     NOT NULL COLLATE "C",
+  schema_key      text     NOT NULL COLLATE "C",
+  data_source_key text     NOT NULL COLLATE "C",
+  -- User groups of a data source: search, isolation findings, deletion of schemas and data sources.
+  PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id, bucket)
+);
+
+CREATE TABLE console_session (
+  session_hash bytea  NOT NULL PRIMARY KEY, -- each request of the console
+  api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),
+  created_at   bigint NOT NULL,
+  last_used_at bigint NOT NULL
+);
+
+-- Deletion of expired sessions.
+CREATE INDEX console_session_by_use ON console_session (last_used_at);
+
+CREATE TABLE sign_in_link (
+  link_hash    bytea  NOT NULL PRIMARY KEY,
+  api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),
+  expires_at   bigint NOT NULL
+);
+
+CREATE TABLE secret_key_check (
+  key_id text  PRIMARY KEY COLLATE "C",
+  sealed bytea NOT NULL
+);
+
+CREATE TABLE retired_secret_key (
+  key_id text PRIMARY KEY COLLATE "C"
+);
+
+CREATE TABLE locator_key (
+  key bytea PRIMARY KEY
+);
+
+INSERT INTO locator_key VALUES (uuid_send(gen_random_uuid()));
+
+CREATE TABLE audit_event (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint,
+  bucket       smallint NOT NULL, -- 0 for an event that concerns no user group
+  environment  text     NOT NULL COLLATE "C",
+  event_id     uuid     NOT NULL,
+  action       text     NOT NULL,
+  author       text     NOT NULL,
+  request_id   text,
+  provided_id  text COLLATE "C",
+  details      text,
+  PRIMARY KEY (workspace_id, environment, event_id, bucket) -- the audit log, newest first
+);
+
+-- Audit log of a user group. Excludes creations, the most frequent event: they are found by the creation time of the user group.
+CREATE INDEX audit_event_by_user_group ON audit_event (workspace_id, team_id, event_id)
+WHERE team_id IS NOT NULL AND action <> 'user_group.created';
+
 -- Events for the feed (decision 0032), written in the transaction of their change. Transactions commit in another order than that of
 -- their ids. A reader therefore reads only events whose transaction is older than all running ones (EventStore). After a failover,
 -- transaction ids may repeat. The timeline, which each promotion of a standby increases, comes first.
@@ -23,11 +253,10 @@ CREATE TABLE event (
   provided_id    text COLLATE "C",
   revision       bigint,
   token_hash     bytea,
-  PRIMARY KEY (timeline, transaction_id, number)
+  PRIMARY KEY (timeline, transaction_id, number) -- the feed
 );
 
--- The store id is part of each position, so that positions of another store are recognized. The rest is the position of the last
--- deleted event.
+-- The rest is the position of the last deleted event.
 CREATE TABLE event_log (
   store_id       text    NOT NULL PRIMARY KEY,
   timeline       integer NOT NULL,
@@ -37,21 +266,85 @@ CREATE TABLE event_log (
 
 INSERT INTO event_log VALUES (left(gen_random_uuid()::text, 8), 0, '0', 0);
 
--- Gives roles the same permissions on tables as on user_group, so that the service can use the tables of a migration at once.
-CREATE FUNCTION grant_like_user_group(VARIADIC tables text[]) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  permission record;
-BEGIN
-  FOR permission IN
-    SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS grantee, privilege_type
-    FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl
-    WHERE oid = 'user_group'::regclass AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') AND grantee <> relowner
-  LOOP
-    EXECUTE format('GRANT %s ON %s TO %s', permission.privilege_type, array_to_string(tables, ', '), permission.grantee);
-  END LOOP;
-END $$;
+-- Webhooks (decision 0035). On Citus these tables stay empty, because events have no order there.
+CREATE TABLE webhook_endpoint (
+  webhook_endpoint_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id        bigint NOT NULL,
+  environment         text   NOT NULL COLLATE "C" CHECK (environment IN ('Customer', 'Testing')),
+  name                text   NOT NULL,
+  url                 text   NOT NULL,
+  event_types         text   NOT NULL,
+  state               text   NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
+  created_at          bigint NOT NULL,
+  updated_at          bigint NOT NULL,
+  last_success_at     bigint,
+  failing_since       bigint
+);
 
-SELECT grant_like_user_group('event', 'event_log');
+-- List of endpoints, and the endpoints of an event.
+CREATE INDEX webhook_endpoint_by_environment ON webhook_endpoint (workspace_id, environment, webhook_endpoint_id);
+
+CREATE TABLE webhook_secret (
+  webhook_endpoint_id bigint NOT NULL REFERENCES webhook_endpoint (webhook_endpoint_id) ON DELETE CASCADE,
+  secret_number       bigint NOT NULL,
+  workspace_id        bigint NOT NULL,
+  environment         text   NOT NULL COLLATE "C",
+  token_key_id        text   NOT NULL COLLATE "C",
+  token_sealed        bytea  NOT NULL,
+  expires_at          bigint,
+  PRIMARY KEY (webhook_endpoint_id, secret_number)
+);
+
+-- Each transaction that changes endpoints or deliveries locks the row first, so that the queues below change one after the other.
+CREATE TABLE webhook_leader (
+  holder     text,
+  expires_at bigint NOT NULL,
+  position   text
+);
+
+INSERT INTO webhook_leader (expires_at) VALUES (0);
+
+CREATE TABLE webhook_delivery (
+  webhook_delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  webhook_endpoint_id bigint NOT NULL,
+  workspace_id        bigint NOT NULL,
+  environment         text   NOT NULL COLLATE "C",
+  event_id            uuid   NOT NULL,
+  event_type          text   NOT NULL,
+  team_id             bigint NOT NULL,
+  body                text   NOT NULL,
+  state               text   NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'failing', 'delivered')),
+  attempts            bigint NOT NULL DEFAULT 0,
+  first_attempt_at    bigint,
+  last_attempt_at     bigint,
+  next_attempt_at     bigint,
+  response_status     bigint,
+  duration_ms         bigint,
+  error_code          text
+);
+
+-- List of deliveries, newest first.
+CREATE INDEX webhook_delivery_by_endpoint ON webhook_delivery (webhook_endpoint_id, webhook_delivery_id);
+-- Deletion after the retention, redelivery of a time range: event ids contain the time.
+CREATE INDEX webhook_delivery_by_event ON webhook_delivery (event_id);
+-- The next delivery of a user group, counts of waiting deliveries.
+CREATE INDEX webhook_delivery_queue ON webhook_delivery (webhook_endpoint_id, team_id, webhook_delivery_id, state)
+  WHERE state <> 'delivered';
+-- Due deliveries.
+CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook_endpoint_id, next_attempt_at, webhook_delivery_id)
+  WHERE next_attempt_at IS NOT NULL;
+
+-- Marks by which a process recognizes a primary that lacks acknowledged changes, and losses that an operator has accepted
+-- (decision 0038).
+CREATE TABLE process_mark (
+  process_id uuid        NOT NULL PRIMARY KEY,
+  mark       bigint      NOT NULL,
+  marked_at  timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);
+
+CREATE TABLE accepted_timeline (
+  accepted_at bigint NOT NULL PRIMARY KEY
+);
 
 -- The functions below apply decisions of the service (decisions.ts) to many user groups of one workspace and environment. They hold
 -- no rules. Arrays have one element for each user group.
@@ -62,7 +355,7 @@ SELECT grant_like_user_group('event', 'event_log');
 -- workers have no table `event`, because each node has transaction ids of its own.
 
 -- Creates user groups that do not exist, and returns the team ids of those that it created.
-CREATE OR REPLACE FUNCTION create_user_groups(
+CREATE FUNCTION create_user_groups(
   _bucket smallint, _workspace_id bigint, _environment text,
   _buckets smallint[], _team_ids bigint[], _provided_ids text[], _names text[], _mappings text[], _properties text[],
   _token_hashes bytea[], _token_key_ids text[], _tokens_sealed bytea[], _times bigint[],
@@ -121,7 +414,7 @@ END $$;
 
 -- Changes the user groups that are still at the revision that the decision was based on, and returns their team ids. The time of the
 -- revision distinguishes two revisions with the same number, one of which a failover lost.
-CREATE OR REPLACE FUNCTION change_user_groups(
+CREATE FUNCTION change_user_groups(
   _bucket smallint, _workspace_id bigint, _environment text,
   _buckets smallint[], _team_ids bigint[], _provided_ids text[], _old_revisions bigint[], _old_times bigint[],
   _names text[], _sets_mapping boolean[], _mappings text[], _sets_properties boolean[], _properties text[],
@@ -215,7 +508,7 @@ END $$;
 -- Replaces the tokens that are still current, and returns the team ids. A user group whose name has changed since the decision is left
 -- out, because the response contains it. Idempotency keys belong to one user group, whose token changes in the same transaction, so a
 -- record that exists here has expired.
-CREATE OR REPLACE FUNCTION replace_user_group_tokens(
+CREATE FUNCTION replace_user_group_tokens(
   _bucket smallint, _workspace_id bigint, _environment text,
   _buckets smallint[], _team_ids bigint[], _provided_ids text[], _names text[], _old_hashes bytea[], _old_issue_times bigint[],
   _old_valid_until bigint[], _expected_revisions bigint[],
@@ -282,7 +575,7 @@ BEGIN
 END $$;
 
 -- Ends the grace period of a superseded token, if it has not ended, and returns whether it did.
-CREATE OR REPLACE FUNCTION end_grace_period(
+CREATE FUNCTION end_grace_period(
   _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _token_hash bytea, _time bigint,
   _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -305,7 +598,7 @@ END $$;
 
 -- Moves a user group at this revision to the deleted ones, without its superseded tokens and idempotency keys, and returns whether it
 -- did.
-CREATE OR REPLACE FUNCTION delete_user_group(
+CREATE FUNCTION delete_user_group(
   _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _revision bigint, _updated_at bigint,
   _deleted_at bigint, _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -345,7 +638,7 @@ BEGIN
 END $$;
 
 -- Moves a deleted user group back, as a new revision, and returns whether it did.
-CREATE OR REPLACE FUNCTION restore_user_group(
+CREATE FUNCTION restore_user_group(
   _bucket smallint, _workspace_id bigint, _environment text, _team_id bigint, _deleted_at bigint,
   _entries text, _provided_id text, _event_id uuid, _action text, _author text, _request_id text, _details text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
