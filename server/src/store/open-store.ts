@@ -1,7 +1,7 @@
 import type { Store } from '../domain/store.ts'
 import type { StoreExamination } from './doctor.ts'
 import type { StoreLocation } from './location.ts'
-import type { PostgresExaminationOptions } from './postgres/doctor-check.ts'
+import type { PostgresExaminationOptions } from './postgres/doctor/check.ts'
 import type { PostgresOptions } from './postgres/postgres-store.ts'
 import type { BackupProgress } from './sqlite/backup.ts'
 import type { SqliteExaminationOptions } from './sqlite/doctor.ts'
@@ -42,7 +42,7 @@ export async function examineStore(
 ): Promise<StoreExamination> {
   return location.kind === 'sqlite'
     ? (await import('./sqlite/doctor.ts')).examineSqlite(location.path, options)
-    : (await import('./postgres/doctor.ts')).examinePostgres(location.server, options)
+    : (await import('./postgres/doctor/doctor.ts')).examinePostgres(location.server, options)
 }
 
 /**

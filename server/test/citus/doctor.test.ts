@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { findMoveProblems } from '../../src/store/postgres/doctor-cluster.ts'
+import { findMoveProblems } from '../../src/store/postgres/doctor/cluster.ts'
 import { freshCitusDatabase } from '../support/citus-database.ts'
 import { commandIn, examine, examineOne, statusesOf } from '../support/doctor.ts'
 import { runUgs, temporaryFolder } from '../support/service.ts'

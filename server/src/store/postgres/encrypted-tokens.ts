@@ -14,7 +14,7 @@ import {
   selectEncryptedTokens,
   type EncryptedTokenRow,
 } from '../encrypted-token-row.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import type { Retry } from './retry.ts'
 
 /** The encrypted user group tokens and webhook secrets of all workspaces. */

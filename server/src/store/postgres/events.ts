@@ -2,7 +2,7 @@ import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventPage, EventStore } from '../../domain/event/event-store.ts'
 import { deletedAtOnce, eventColumns, eventOf, type EventRow } from '../event-row.ts'
-import { refuseOnCitus, type Distribution } from './distribution.ts'
+import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import { prepared, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 

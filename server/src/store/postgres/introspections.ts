@@ -1,6 +1,6 @@
 import type { IntrospectionStore, Introspection } from '../../domain/user-group/introspection-store.ts'
 import type { UserGroupLocation } from '../../domain/user-group/location.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import type { Retry } from './retry.ts'
 
 /** Time of the last introspection of each user group. */

@@ -11,7 +11,7 @@ import {
 import { StoreError } from '../store-error.ts'
 import { tables, uncopiedTables } from '../tables.ts'
 import { withBriefLocks } from './brief-locks.ts'
-import { canDistribute, distributeLive, distributeNew, findUndistributed } from './citus.ts'
+import { canDistribute, distributeLive, distributeNew, findUndistributed } from './citus/citus.ts'
 import { remediationFor, isPermanent, PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 

@@ -8,7 +8,7 @@ import { ApiTokens } from './api-tokens.ts'
 import { AuditLog } from './audit-log.ts'
 import { Sessions } from './sessions.ts'
 import { DataSources } from './data-sources.ts'
-import { Distribution } from './distribution.ts'
+import { Distribution } from './citus/distribution.ts'
 import { Events } from './events.ts'
 import { Introspections } from './introspections.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { faultOf, PostgresFailure, unavailable } from './postgres-fault.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 
 const firstPauseMs = 20

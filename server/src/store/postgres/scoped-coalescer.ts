@@ -2,7 +2,7 @@ import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { Coalescer, type CoalescerOptions } from './coalescer.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 
 /** Maximum number of statements of a kind in flight per workspace and environment. More would only make them smaller. */
 const maxInFlightOfGroup = 2

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeyStore, SecretKeyCheck } from '../../domain/secret-key/secret-key-store.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'

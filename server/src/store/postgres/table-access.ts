@@ -8,7 +8,7 @@ import {
   type TableReader,
   type TableWriter,
 } from '../tables.ts'
-import { liftLimitsOnWorkers } from './citus.ts'
+import { liftLimitsOnWorkers } from './citus/citus.ts'
 import { isBeingFilled, setFilling } from './migrate.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool, Query, UnknownRow } from './primary-pool.ts'

@@ -5,7 +5,7 @@ import type {
 } from '../../domain/user-group/user-group-history-store.ts'
 import type { DeletedUserGroup, UserGroupVersion } from '../../domain/user-group/user-group.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import type { Retry } from './retry.ts'
 
 /** Number of deleted user groups that one batch removes. */

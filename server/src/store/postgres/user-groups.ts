@@ -45,7 +45,7 @@ import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
 import type { Mappings } from './mappings.ts'
-import type { Distribution } from './distribution.ts'
+import type { Distribution } from './citus/distribution.ts'
 import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'

@@ -29,7 +29,7 @@ import {
   type WebhookSecretRow,
 } from '../webhook-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import { refuseOnCitus, type Distribution } from './distribution.ts'
+import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
 import { lockQueues } from './webhook-endpoints.ts'

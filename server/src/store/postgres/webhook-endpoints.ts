@@ -21,7 +21,7 @@ import {
   type WebhookEndpointRow,
 } from '../webhook-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import { refuseOnCitus, type Distribution } from './distribution.ts'
+import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { bucketCount } from '../../../src/domain/user-group/location.ts'
-import { Distribution } from '../../../src/store/postgres/distribution.ts'
+import { Distribution } from '../../../src/store/postgres/citus/distribution.ts'
 import { Introspections } from '../../../src/store/postgres/introspections.ts'
 import { nodeDown, PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 import type { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { NodeHealth } from '../../../src/store/postgres/node-health.ts'
+import { NodeHealth } from '../../../src/store/postgres/citus/node-health.ts'
 import { nodeDown, PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 
 const boundMs = 5000

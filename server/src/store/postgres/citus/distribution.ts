@@ -1,9 +1,9 @@
-import { Fault } from '../../domain/fault.ts'
-import { bucketCount } from '../../domain/user-group/location.ts'
+import { Fault } from '../../../domain/fault.ts'
+import { bucketCount } from '../../../domain/user-group/location.ts'
 import { hasCitus, isDistributed } from './citus.ts'
 import { NodeHealth } from './node-health.ts'
-import { isOfNode } from './postgres-fault.ts'
-import type { PrimaryPool, Query } from './primary-pool.ts'
+import { isOfNode } from '../postgres-fault.ts'
+import type { PrimaryPool, Query } from '../primary-pool.ts'
 
 /** Number of connections that maintenance takes at once. */
 const maxAtOnce = 4

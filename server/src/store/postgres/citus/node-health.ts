@@ -1,4 +1,4 @@
-import { isOfNode, nodeDown, PostgresFailure } from './postgres-fault.ts'
+import { isOfNode, nodeDown, PostgresFailure } from '../postgres-fault.ts'
 
 interface NodeState {
   /** Start of the first failed statement since the last success. */

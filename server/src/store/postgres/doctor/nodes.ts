@@ -1,6 +1,6 @@
-import { hasCitus } from './citus.ts'
-import { isOfNode, PostgresFailure } from './postgres-fault.ts'
-import type { Query } from './primary-pool.ts'
+import { hasCitus } from '../citus/citus.ts'
+import { isOfNode, PostgresFailure } from '../postgres-fault.ts'
+import type { Query } from '../primary-pool.ts'
 
 /** Rows of one node. */
 export interface NodeRows<Row> {

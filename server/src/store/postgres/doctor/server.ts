@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { error, findDiskProblems, megabytes, warning, type Finding } from '../doctor.ts'
-import { isLocal, type PostgresHost } from '../location.ts'
-import { hasCitus } from './citus.ts'
-import { readRole, type DatabaseCheck, type Examined } from './doctor-check.ts'
-import { onEveryNode, onNode, runThere } from './doctor-nodes.ts'
-import { PostgresFailure, readOnly } from './postgres-fault.ts'
-import { PrimaryPool, type Query } from './primary-pool.ts'
+import { error, findDiskProblems, megabytes, warning, type Finding } from '../../doctor.ts'
+import { isLocal, type PostgresHost } from '../../location.ts'
+import { hasCitus } from '../citus/citus.ts'
+import { readRole, type DatabaseCheck, type Examined } from './check.ts'
+import { onEveryNode, onNode, runThere } from './nodes.ts'
+import { PostgresFailure, readOnly } from '../postgres-fault.ts'
+import { PrimaryPool, type Query } from '../primary-pool.ts'
 
 const needs = ['connection']
 

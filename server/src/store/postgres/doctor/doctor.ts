@@ -8,28 +8,23 @@ import {
   type Check,
   type Finding,
   type StoreExamination,
-} from '../doctor.ts'
-import type { PostgresServer } from '../location.ts'
-import { StoreError } from '../store-error.ts'
-import { tables } from '../tables.ts'
-import { Fault } from '../../domain/fault.ts'
-import { distributedFunctions } from './citus.ts'
-import {
-  readRole,
-  type DatabaseCheck,
-  type Examined,
-  type PostgresExaminationOptions,
-} from './doctor-check.ts'
-import { findMissingIndexes } from './doctor-indexes.ts'
-import { hasOtherNodes } from './doctor-nodes.ts'
-import { clusterChecks } from './doctor-cluster.ts'
-import { serverChecks } from './doctor-server.ts'
-import { checkServer, isBeingFilled, readApplied } from './migrate.ts'
-import { isOfNode, PostgresFailure, remediationFor } from './postgres-fault.ts'
-import { PrimaryPool, type Query } from './primary-pool.ts'
-import { Retry } from './retry.ts'
-import { Distribution } from './distribution.ts'
-import { SecretKeys } from './secret-keys.ts'
+} from '../../doctor.ts'
+import type { PostgresServer } from '../../location.ts'
+import { StoreError } from '../../store-error.ts'
+import { tables } from '../../tables.ts'
+import { Fault } from '../../../domain/fault.ts'
+import { distributedFunctions } from '../citus/citus.ts'
+import { readRole, type DatabaseCheck, type Examined, type PostgresExaminationOptions } from './check.ts'
+import { findMissingIndexes } from './indexes.ts'
+import { hasOtherNodes } from './nodes.ts'
+import { clusterChecks } from './cluster.ts'
+import { serverChecks } from './server.ts'
+import { checkServer, isBeingFilled, readApplied } from '../migrate.ts'
+import { isOfNode, PostgresFailure, remediationFor } from '../postgres-fault.ts'
+import { PrimaryPool, type Query } from '../primary-pool.ts'
+import { Retry } from '../retry.ts'
+import { Distribution } from '../citus/distribution.ts'
+import { SecretKeys } from '../secret-keys.ts'
 
 /** Connects when the check `connection` runs. Statements only read. */
 export function examinePostgres(

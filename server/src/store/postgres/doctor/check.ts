@@ -1,6 +1,6 @@
-import type { Finding } from '../doctor.ts'
-import type { PostgresServer } from '../location.ts'
-import type { PrimaryPoolOptions, Query } from './primary-pool.ts'
+import type { Finding } from '../../doctor.ts'
+import type { PostgresServer } from '../../location.ts'
+import type { PrimaryPoolOptions, Query } from '../primary-pool.ts'
 
 export interface PostgresExaminationOptions extends PrimaryPoolOptions {
   readonly deadlineMs: number

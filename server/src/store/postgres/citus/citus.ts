@@ -1,6 +1,6 @@
-import { StoreError } from '../store-error.ts'
-import { withBriefLocks } from './brief-locks.ts'
-import type { PrimaryPool, Query } from './primary-pool.ts'
+import { StoreError } from '../../store-error.ts'
+import { withBriefLocks } from '../brief-locks.ts'
+import type { PrimaryPool, Query } from '../primary-pool.ts'
 
 /** Large tables, distributed by bucket. The others are placed with the first. */
 export const distributedTables = [

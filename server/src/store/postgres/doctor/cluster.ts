@@ -1,4 +1,4 @@
-import { error, warning, type Finding } from '../doctor.ts'
+import { error, warning, type Finding } from '../../doctor.ts'
 import {
   canDistribute,
   distributedFunctions,
@@ -6,17 +6,10 @@ import {
   findUndistributed,
   hasCitus,
   referenceTables,
-} from './citus.ts'
-import type { DatabaseCheck } from './doctor-check.ts'
-import {
-  hasOtherNodes,
-  onEveryNode,
-  onNode,
-  runOnOtherNodes,
-  runThere,
-  type NodeRows,
-} from './doctor-nodes.ts'
-import type { Query } from './primary-pool.ts'
+} from '../citus/citus.ts'
+import type { DatabaseCheck } from './check.ts'
+import { hasOtherNodes, onEveryNode, onNode, runOnOtherNodes, runThere, type NodeRows } from './nodes.ts'
+import type { Query } from '../primary-pool.ts'
 
 /** Checks of a Citus cluster. */
 export const clusterChecks: readonly DatabaseCheck[] = [

@@ -1,5 +1,5 @@
-import { error, type Finding } from '../doctor.ts'
-import type { Query } from './primary-pool.ts'
+import { error, type Finding } from '../../doctor.ts'
+import type { Query } from '../primary-pool.ts'
 
 /** The indexes of a store: the table, and what follows it in `CREATE INDEX`. A test compares them with the migrations. */
 const indexes: Readonly<Record<string, readonly [table: string, definition: string]>> = {
