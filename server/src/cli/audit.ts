@@ -1,5 +1,7 @@
 import { Option, type Command } from 'commander'
-import { auditEventJson } from '../http/admin/audit-events/responses.ts'
+import { jsonValue } from '../contract/json/json-writer.ts'
+import { shownAuditEvent } from '../http/admin/audit-events/responses.ts'
+import { AuditEvent } from '../http/admin/audit-events/schemas.ts'
 import { auditActions, timeOfEvent, type AuditAction } from '../domain/audit/audit-event.ts'
 import { AuditLog, type AuditFilter } from '../domain/audit/audit-log.ts'
 import { systemClock } from '../domain/util/clock.ts'
@@ -74,7 +76,7 @@ async function list(options: ListOptions): Promise<void> {
     printJson(
       newest.map((event) => ({
         api_environment_tag: event.environment,
-        ...(JSON.parse(auditEventJson(event)) as object),
+        ...jsonValue(AuditEvent, shownAuditEvent(event)),
       })),
     )
     return

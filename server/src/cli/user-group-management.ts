@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { isolationFindingJson } from '../http/admin/isolation-findings/responses.ts'
-import { leakedTokenResponse } from '../http/admin/leaked-tokens/responses.ts'
-import { promotionResultJson } from '../http/admin/promotions/responses.ts'
-import {
-  deletedUserGroupJson,
-  userGroupJson,
-  versionJson,
-  viewResponse,
-} from '../http/admin/user-groups/responses.ts'
+import { jsonValue } from '../contract/json/json-writer.ts'
+import { shownFinding } from '../http/admin/isolation-findings/responses.ts'
+import { IsolationFinding } from '../http/admin/isolation-findings/schemas.ts'
+import { shownLeakedToken } from '../http/admin/leaked-tokens/responses.ts'
+import { LeakedTokenResponse } from '../http/admin/leaked-tokens/schemas.ts'
+import { PromotionResult } from '../http/admin/promotions/schemas.ts'
+import { viewOf } from '../http/admin/user-groups/responses.ts'
+import * as schemas from '../http/admin/user-groups/schemas.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { Promotion } from '../domain/user-group/promotion.ts'
@@ -109,7 +108,7 @@ async function search(options: SearchOptions): Promise<void> {
   const found = await withManagement(options, ({ management, caller }) =>
     firstOf(options.limit, (page) => management.search(caller, filter, page)),
   )
-  if (options.json) printJson(found.map((group) => JSON.parse(userGroupJson(group)) as unknown))
+  if (options.json) printJson(found.map((group) => jsonValue(schemas.AdminUserGroup, group)))
   else {
     printTable(
       ['TEAM_ID', 'USER_GROUP_ID', 'NAME', 'UPDATED', 'SUSPENDED'],
@@ -148,7 +147,7 @@ async function view(id: string, options: TenantScopeOptions): Promise<void> {
     management.view(caller, (await userGroups.show(caller, id)).teamId),
   )
   if (options.json) {
-    printJson(withoutSuccess(viewResponse(details)))
+    printJson(withoutSuccess(jsonValue(schemas.UserGroupViewResponse, viewOf(details))))
     return
   }
   const { userGroup, entries, lastIntrospectedAt, versions } = details
@@ -174,7 +173,7 @@ async function view(id: string, options: TenantScopeOptions): Promise<void> {
 
 async function listVersions(id: string, options: TenantScopeOptions): Promise<void> {
   const versions = await versionsOf(id, options)
-  if (options.json) printJson(versions.map((version) => JSON.parse(versionJson(version)) as unknown))
+  if (options.json) printJson(versions.map((version) => jsonValue(schemas.UserGroupVersion, version)))
   else {
     printTable(
       ['REVISION', 'SET', 'BY', 'NAME', 'MAPPING', 'PROPERTIES'],
@@ -204,7 +203,7 @@ async function undo(id: string, options: TenantScopeOptions & { revision?: numbe
     if (version === undefined) throw new CommandError(`user group "${id}" has no earlier version`)
     return management.restoreVersion(caller, { teamId, revision }, version)
   })
-  if (options.json) printJson(JSON.parse(userGroupJson(restored)))
+  if (options.json) printJson(jsonValue(schemas.AdminUserGroup, restored))
   else console.error(`Reverted user group "${id}".`)
 }
 
@@ -213,7 +212,7 @@ async function setSuspended(id: string, suspended: boolean, options: TenantScope
     const { teamId } = await userGroups.show(caller, id)
     return management.setSuspended(caller, { teamId }, suspended)
   })
-  if (options.json) printJson(JSON.parse(userGroupJson(changed)))
+  if (options.json) printJson(jsonValue(schemas.AdminUserGroup, changed))
   else console.error(`${suspended ? 'Suspended' : 'Resumed'} user group "${id}".`)
 }
 
@@ -226,7 +225,7 @@ async function listDeleted(options: TenantScopeOptions): Promise<void> {
       if (page.length < 1000) return all
     }
   })
-  if (options.json) printJson(groups.map((group) => JSON.parse(deletedUserGroupJson(group)) as unknown))
+  if (options.json) printJson(groups.map((group) => jsonValue(schemas.DeletedUserGroup, group)))
   else {
     printTable(
       ['TEAM_ID', 'USER_GROUP_ID', 'NAME', 'DELETED', 'BY'],
@@ -245,7 +244,7 @@ async function restore(teamId: number, options: TenantScopeOptions): Promise<voi
   const restored = await withManagement(options, ({ management, caller }) =>
     management.restoreDeleted(caller, teamId),
   )
-  if (options.json) printJson(JSON.parse(userGroupJson(restored)))
+  if (options.json) printJson(jsonValue(schemas.AdminUserGroup, restored))
   else console.error(`Restored user group "${restored.providedId}".`)
 }
 
@@ -260,7 +259,7 @@ async function isolation(options: TenantScopeOptions): Promise<void> {
     } while (position !== null)
     return all
   })
-  if (options.json) printJson(findings.map((finding) => JSON.parse(isolationFindingJson(finding)) as unknown))
+  if (options.json) printJson(findings.map((finding) => jsonValue(IsolationFinding, shownFinding(finding))))
   else {
     printTable(
       ['FINDING', 'SCHEMA', 'DATA_SOURCE', 'USER_GROUPS'],
@@ -281,7 +280,7 @@ async function promote(
   const results = await withManagement(tenantScope, ({ store, userGroups, caller }) =>
     new Promotion({ store, userGroups }).promote(caller, ids, dryRun),
   )
-  if (options.json) printJson(results.map((result) => JSON.parse(promotionResultJson(result)) as unknown))
+  if (options.json) printJson(results.map((result) => jsonValue(PromotionResult, result)))
   else {
     printTable(
       ['USER_GROUP_ID', 'OUTCOME', 'DIFFERENT'],
@@ -306,7 +305,7 @@ async function findLeaked({
     management.findLeaked(caller, token, rotate),
   )
   if (options.json) {
-    printJson(withoutSuccess(leakedTokenResponse(leaked)))
+    printJson(withoutSuccess(jsonValue(LeakedTokenResponse, shownLeakedToken(leaked))))
     return
   }
   if (leaked.kind === 'unknown') {
@@ -327,9 +326,7 @@ async function findLeaked({
   console.error(rotate ? `It was an ${state} ${owner}. ${stopped}` : `It is an ${state} ${owner}.`)
 }
 
-/** Parses a response of the API and removes `success`. */
-function withoutSuccess(response: string): unknown {
-  const fields = JSON.parse(response) as Record<string, unknown>
-  delete fields.success
-  return fields
+/** Removes `success` from a response of the API. */
+function withoutSuccess(response: object): object {
+  return { ...response, success: undefined }
 }

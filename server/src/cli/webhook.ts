@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { jsonValue } from '../contract/json/json-writer.ts'
 import { readConfig } from '../config/settings.ts'
 import { eventTypes, type EventType } from '../domain/event/event.ts'
 import { timeOfEvent } from '../domain/audit/audit-event.ts'
@@ -8,7 +9,8 @@ import { deliveryStates, type DeliveryState } from '../domain/webhook/webhook-de
 import { defaultSecretOverlapMs, maxSecretOverlapMs } from '../domain/webhook/webhook-endpoint.ts'
 import type { WebhookEndpointHealth } from '../domain/webhook/webhook-endpoint-store.ts'
 import type { EndpointWithSecret, WebhookManagement } from '../domain/webhook/webhook-management.ts'
-import { webhookDeliveryJson, webhookEndpointJson } from '../http/admin/webhook-endpoints/responses.ts'
+import { shownDelivery, shownEndpoint } from '../http/admin/webhook-endpoints/responses.ts'
+import { WebhookDelivery, WebhookEndpoint } from '../http/admin/webhook-endpoints/schemas.ts'
 import { openWebhookManagement } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
 import {
@@ -111,7 +113,7 @@ function withWebhooks<T>(
   )
 }
 
-const fieldsOf = (endpoint: WebhookEndpointHealth) => JSON.parse(webhookEndpointJson(endpoint)) as object
+const fieldsOf = (endpoint: WebhookEndpointHealth) => jsonValue(WebhookEndpoint, shownEndpoint(endpoint))
 
 async function create({ name = '', url = '', types = [], ...options }: EndpointOptions): Promise<void> {
   const created = await withWebhooks(options, (webhooks, caller) =>
@@ -188,7 +190,7 @@ async function listDeliveries(
   const deliveries = await withWebhooks(options, (webhooks, caller) =>
     webhooks.listDeliveries(caller, id, { state: state ?? null, beforeId: null, limit }),
   )
-  if (options.json) printJson(deliveries.map((one) => JSON.parse(webhookDeliveryJson(one)) as object))
+  if (options.json) printJson(deliveries.map((one) => jsonValue(WebhookDelivery, shownDelivery(one))))
   else
     printTable(
       ['ID', 'EVENT', 'TYPE', 'STATE', 'ATTEMPTS', 'LAST', 'NEXT', 'RESULT'],

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
 import { sessionIdleMs, type OpenSession } from '../domain/session/console-sessions.ts'
-import { json } from './json/json-builder.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
 
 // The wire format of `/console/session`, between the console and its service.
@@ -20,7 +19,7 @@ export function sessionJson(
   { apiToken, csrfToken, expiresAt }: OpenSession,
   { id, name }: Workspace,
 ): string {
-  return json({
+  return JSON.stringify({
     workspace: { id, name },
     api_environment_tag: apiToken.environment,
     api_token: { id: apiToken.id, name: apiToken.name },

@@ -24,6 +24,8 @@ const ajv = new Ajv({
   verbose: true,
 })
 ajv.addFormat(visible, visibleText)
+// A pattern checks it.
+ajv.addFormat('date-time', true)
 
 /**
  * Checks a value.

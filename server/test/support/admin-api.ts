@@ -92,7 +92,7 @@ function showsToken(id: AdminOperationId): boolean {
   return (
     'properties' in response &&
     ['token', 'secret'].some((name) => name in (response.properties as object)) &&
-    schemaNameOf(response) !== 'ViewResponse'
+    schemaNameOf(response) !== 'UserGroupViewResponse'
   )
 }
 

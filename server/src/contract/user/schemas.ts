@@ -108,8 +108,8 @@ export const environmentTag = textEnum(environments, {
   examples: ['Customer'],
 })
 
-export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T) =>
-  Type.Object(members, { additionalProperties: false })
+export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T, description?: string) =>
+  Type.Object(members, { additionalProperties: false, ...(description !== undefined && { description }) })
 
 export const GetOrCreateResponse = response({
   success,

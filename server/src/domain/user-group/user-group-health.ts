@@ -14,7 +14,7 @@ export type HealthProblem = (typeof healthProblems)[number]
 
 interface UserGroupHealth {
   /** Number of mapping entries. */
-  readonly entries: number
+  readonly mappingEntries: number
   /** Number of entries that name no registered data source; 0 if no schema is registered. */
   readonly unresolvedEntries: number
   /** Rounded down to the minute; null if there was none. */
@@ -24,10 +24,7 @@ interface UserGroupHealth {
 /** Maximum number of mapping entries to resolve in one store operation: some milliseconds, in which other requests wait. */
 const maxEntries = 4000
 
-export interface WithHealth {
-  readonly userGroup: TokenlessUserGroup
-  readonly health: UserGroupHealth
-}
+export type WithHealth = TokenlessUserGroup & { readonly health: UserGroupHealth }
 
 /** Searches user groups with their health. No index has it, so it is computed for each user group that a search finds. */
 export class HealthSearch {
@@ -59,7 +56,7 @@ export class HealthSearch {
       const page = { position, limit: limit - items.length }
       const found = await this.#management.search(tenantScope, search, page)
       const healths = await healthOf(this.#store, tenantScope, found.items)
-      const all = found.items.map((userGroup, i) => ({ userGroup, health: healths[i] as UserGroupHealth }))
+      const all = found.items.map((userGroup, i) => ({ ...userGroup, health: healths[i] as UserGroupHealth }))
       items.push(...all.filter(({ health }) => problem === undefined || hasProblem(health, problem)))
       position = found.position
     } while (
@@ -98,7 +95,7 @@ async function healthOf(
     for (const [j, [key]] of some.entries()) if (!resolved[j]?.dataSource) unresolved.add(key)
   }
   return entriesOf.map((ofGroup, i) => ({
-    entries: ofGroup.length,
+    mappingEntries: ofGroup.length,
     unresolvedEntries: ofGroup.filter((entry) => unresolved.has(keyOf(entry))).length,
     lastIntrospectedAt: introspectedAt[i] ?? null,
   }))
@@ -107,7 +104,7 @@ async function healthOf(
 function hasProblem(health: UserGroupHealth, problem: HealthProblem): boolean {
   switch (problem) {
     case 'no_mapping':
-      return health.entries === 0
+      return health.mappingEntries === 0
     case 'unresolved':
       return health.unresolvedEntries > 0
     case 'never_viewed':

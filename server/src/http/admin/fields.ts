@@ -13,21 +13,26 @@ export const time = (description: string) =>
     format: 'date-time',
     examples: ['2026-11-21T20:15:53.000Z'],
   })
-export const timeOrNull = (description: string) =>
+export const timeOrNull = (description: string, condition: string) =>
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: `${description} (RFC 3339, UTC), or null.`,
+    description: `${description} (RFC 3339, UTC). Null if ${condition}.`,
+    format: 'date-time',
     examples: [null],
   })
+export const textOrNull = (description: string, example: string | null) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+export const numberOrNull = (description: string, example: number | null) =>
+  Type.Unsafe<number | null>({ type: ['integer', 'null'], description, examples: [example] })
 export const id = (description: string) => Type.Integer({ description, minimum: 1, examples: [213] })
-export const author = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description:
-    'Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`. Null for changes older than the audit log.',
-  examples: ['api_token:3'],
-})
+export const count = (description: string, example: number) =>
+  Type.Integer({ description, minimum: 0, examples: [example] })
+export const author = textOrNull(
+  'Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`. Null if it was not recorded.',
+  'api_token:3',
+)
 export const revision = Type.Integer({
-  description: 'Increases with every change of the user group and with every rotation. Part of the ETag.',
+  description: 'Increases with every change, including token rotations and suspensions. Part of the ETag.',
   minimum: 1,
   examples: [4],
 })
@@ -40,28 +45,37 @@ export const nextCursor = Type.Unsafe<string | null>({
 export const DeletedResponse = response({ success, deleted: Type.Literal(true) })
 
 /** A data source as a user group's mapping entry names it. */
-export const dataSource = response({
-  id: id('Id of the data source.'),
-  provided_id: Type.String({ examples: ['warehouse-eu'] }),
-  name: Type.String({ examples: ['Warehouse EU'] }),
-})
-
-export const differences = Type.Array(
-  response({
-    path: Type.String({ description: 'JSON Pointer (RFC 6901).', examples: ['/properties/plan'] }),
-    before: Type.Optional(Type.Unknown()),
-    after: Type.Optional(Type.Unknown()),
-  }),
+export const DataSource = response(
   {
-    description: 'Changed values. `before` is absent if the value was added, `after` if it was removed.',
-    examples: [[{ path: '/properties/plan', before: 'gold', after: 'silver' }]],
+    id: id('Id that the service assigned.'),
+    provided_id: Type.String({
+      description: 'The id that was assigned at registration.',
+      examples: ['warehouse-eu'],
+    }),
+    name: Type.String({ examples: ['Warehouse EU'] }),
   },
+  'A registered data source.',
 )
+
+export const Difference = response(
+  {
+    path: Type.String({
+      description: 'A JSON Pointer (RFC 6901), such as `/properties/plan`.',
+      examples: ['/properties/plan'],
+    }),
+    before: Type.Optional(Type.Unknown({ description: 'Absent if the value was added.' })),
+    after: Type.Optional(Type.Unknown({ description: 'Absent if the value was removed.' })),
+  },
+  'A difference between two states of a user group.',
+)
+export const differences = Type.Array(Difference, {
+  examples: [[{ path: '/properties/plan', before: 'gold', after: 'silver' }]],
+})
 
 // Query parameters are text.
 
 export const limit = Type.String({
-  description: 'Maximum number of entries, 1 to 200.',
+  description: 'Maximum number of entries per page: 1 to 200. Default: 50.',
   pattern: wholeNumber,
   default: '50',
 })
@@ -70,11 +84,11 @@ export const cursor = Type.String({
   minLength: 1,
   maxLength: 5000,
 })
-export const PageQuery = Type.Object(
+export const PageLimit = Type.Object(
   { limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
   { additionalProperties: false },
 )
-export type PageQuery = Static<typeof PageQuery>
+export type PageLimit = Static<typeof PageLimit>
 
 export const searchText = (description: string) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength, pattern: withoutNul }))
@@ -83,6 +97,7 @@ export const timeParameter = (description: string) =>
   Type.String({
     description: `${description} (RFC 3339).`,
     pattern: timestamp,
+    format: 'date-time',
     examples: ['2026-11-21T20:15:53Z'],
   })
 

@@ -36,6 +36,22 @@ export function schemaNameOf(schema: TSchema): string {
   return name
 }
 
+/** Returns the components of the document: `adminSchemas`, except parameters. They refer to each other by name. */
+export function adminComponents(): Record<string, unknown> {
+  const queries = new Set(Object.values<AdminOperation>(adminOperations).map(({ query }) => query))
+  const schemas = Object.entries(adminSchemas).filter(([, schema]) => !queries.has(schema))
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, withReferences(schema)]))
+}
+
+/** Replaces the named schemas within a schema by references. */
+function withReferences(schema: unknown, isPart = false): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (Array.isArray(schema)) return schema.map((part) => withReferences(part, true))
+  const name = isPart ? schemaNames.get(schema) : undefined
+  if (name !== undefined) return reference(name)
+  return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withReferences(part, true)]))
+}
+
 function operationObject(operationId: string, operation: AdminOperation): object {
   const { tag, summary, description, query, body, status, takesIfMatch, faults = [] } = operation
   const parameters = [
@@ -134,14 +150,11 @@ interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly items?: JsonSchema
   readonly anyOf?: readonly JsonSchema[]
-  readonly $ref?: string
 }
 
 /** Builds an example from the examples of a schema's parts. */
 function exampleOf(schema: JsonSchema): unknown {
   if (schema.examples !== undefined) return schema.examples[0]
-  if (schema.$ref !== undefined)
-    return exampleOf(adminSchemas[schema.$ref.replace(/^.*\//, '')] as JsonSchema)
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
   if (schema.anyOf?.[0] !== undefined) return exampleOf(schema.anyOf[0])

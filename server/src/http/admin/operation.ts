@@ -55,7 +55,8 @@ export interface AdminRequest {
 
 export type AdminResponse =
   | {
-      readonly json: string
+      /** Members of the response, for `writeJson`. */
+      readonly body: object
       /** The user group whose state the ETag names. */
       readonly userGroup?: { readonly teamId: number; readonly revision: number }
     }
@@ -72,4 +73,4 @@ export interface AdminServices {
   readonly webhooks: WebhookManagement
 }
 
-export const deleted: AdminResponse = { json: '{"success":1,"deleted":true}' }
+export const deleted: AdminResponse = { body: {} }

@@ -5,7 +5,7 @@ import { auditEventOperations } from './audit-events/operations.ts'
 import * as auditEventSchemas from './audit-events/schemas.ts'
 import { dataSourceOperations } from './data-sources/operations.ts'
 import * as dataSourceSchemas from './data-sources/schemas.ts'
-import { DeletedResponse } from './fields.ts'
+import { DeletedResponse, PageLimit } from './fields.ts'
 import { importExportOperations } from './import-export/operations.ts'
 import * as importExportSchemas from './import-export/schemas.ts'
 import { isolationFindingOperations } from './isolation-findings/operations.ts'
@@ -38,9 +38,10 @@ export const adminOperations = {
 
 export type AdminOperationId = keyof typeof adminOperations
 
-/** Components of the OpenAPI document, by name. */
+/** Schemas of requests and responses, by their names in the OpenAPI document and in clients. */
 export const adminSchemas: Readonly<Record<string, TSchema>> = {
   DeletedResponse,
+  PageLimit,
   ...userGroupSchemas,
   ...importExportSchemas,
   ...isolationFindingSchemas,

@@ -1,38 +1,22 @@
-import { array, json, successful } from '../../contract/json/json-builder.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import { parseId } from '../../domain/util/id.ts'
-import type { PageQuery } from './fields.ts'
-import type { AdminResponse } from './operation.ts'
+import type { PageLimit } from './fields.ts'
 
 const defaultLimit = 50
 const maxLimit = 200
 
-/** Returns a whole list, or one page if `cursor` is given. The cursor is null on the last page. */
-export function listResponse<T>(
-  name: string,
-  items: readonly T[],
-  jsonOf: (item: T) => string,
-  cursor?: string | null,
-): string {
-  return successful({
-    [name]: array(items, jsonOf),
-    ...(cursor !== undefined && { next_cursor: json(cursor) }),
-  })
-}
-
-/** Returns a page of a list that is ordered by id. */
+/** Returns a page of a list that is ordered by id. The cursor is null on the last page. */
 export async function pageById<T>(
-  name: string,
-  query: PageQuery,
+  query: PageLimit,
   list: (position: { afterId: number | null; limit: number }) => Promise<readonly T[]>,
-  { idOf, jsonOf }: { idOf: (item: T) => number; jsonOf: (item: T) => string },
-): Promise<AdminResponse> {
+  idOf: (item: T) => number,
+): Promise<{ readonly items: readonly T[]; readonly nextCursor: string | null }> {
   const limit = limitOf(query)
   const position = positionOf(query.cursor, isId)
   const items = await list({ afterId: position === null ? null : Number(position), limit })
   const last = items.at(-1)
   const next = last !== undefined && items.length === limit ? String(idOf(last)) : null
-  return { json: listResponse(name, items, jsonOf, cursorOf(next)) }
+  return { items, nextCursor: cursorOf(next) }
 }
 
 /** @throws Fault `validation_failed` */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
+import { writeJson } from '../../contract/json/json-writer.ts'
 import { readStrictJson, type JsonDocument } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
@@ -79,7 +80,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
             : await withBody(context, request.routeOptions.bodyLimit, (body) => handle(readStrictJson(body)))
         if ('stream' in response) return reply.type(bulkFormats[response.format]).send(response.stream)
         if (response.userGroup !== undefined) reply.header('etag', etagOf(response.userGroup))
-        return sendJson(reply, operation.status ?? 200, response.json)
+        return sendJson(reply, operation.status ?? 200, writeJson(operation.response, response.body))
       },
     })
   }

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
-import { array, successful } from '../../contract/json/json-builder.ts'
 import { sessionJson, SignInBody, UseLinkBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator, type Validator } from '../../contract/validator.ts'
@@ -74,7 +73,7 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
         const all = await findAll(sessionSecretsOf(request), sessions)
         if (all.length === 0) throw new Fault('unauthenticated', 'Nobody is signed in')
         const described = await Promise.all(all.map((session) => describe(session, apiTokens)))
-        return successful({ sessions: array(described, (json) => json) })
+        return `{"success":1,"sessions":[${described.join()}]}`
       })
       return sendJson(reply, 200, json)
     },
@@ -89,7 +88,7 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
         for (const secret of sessionSecretsOf(request)) await sessions.signOut(secret)
       })
       clearSessionCookies(request, reply)
-      return sendJson(reply, 200, successful({}))
+      return sendJson(reply, 200, '{"success":1}')
     },
   })
 }
@@ -110,7 +109,7 @@ function addSignIn(
     handler: async (request, reply) => {
       const { session, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
         const session = await signIn(readStrictJson(body).value, request.id)
-        return { session, json: successful({ session: await describe(session, apiTokens) }) }
+        return { session, json: `{"success":1,"session":${await describe(session, apiTokens)}}` }
       })
       setSessionCookie(request, reply, session)
       return sendJson(reply, 200, json)

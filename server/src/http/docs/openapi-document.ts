@@ -1,7 +1,6 @@
 import { ErrorResponse } from '../../contract/errors.ts'
 import { eventPaths, eventSchemas } from '../events/openapi.ts'
-import { adminPaths, adminTags } from '../admin/openapi.ts'
-import { adminSchemas } from '../admin/operations.ts'
+import { adminComponents, adminPaths, adminTags } from '../admin/openapi.ts'
 import { healthPaths } from '../health/openapi.ts'
 import { oauthPathItems, oauthSchemas } from '../oauth/openapi.ts'
 import { userPaths, userSchemas } from '../user/openapi.ts'
@@ -32,7 +31,7 @@ export function openApiDocument(version: string): object {
     paths: { ...userPaths(), ...oauthPathItems(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
     components: {
       securitySchemes,
-      schemas: { ...userSchemas, ...oauthSchemas, ...eventSchemas, ...adminSchemas, ErrorResponse },
+      schemas: { ...userSchemas, ...oauthSchemas, ...eventSchemas, ...adminComponents(), ErrorResponse },
       headers: {
         RequestId: {
           description: 'Identifies the request in the log of the service.',

@@ -1,8 +1,6 @@
-import { json, successful } from '../../../contract/json/json-builder.ts'
 import { defaultOverlapMs } from '../../../domain/api-token/api-token.ts'
 import type { AdminOperation } from '../operation.ts'
-import { listResponse } from '../pages.ts'
-import { apiTokenJson } from './responses.ts'
+import { shownApiToken } from './responses.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'API tokens and workspaces'
@@ -15,7 +13,7 @@ export const apiTokenOperations = {
     summary: 'List the API tokens of this workspace and environment',
     response: schemas.ApiTokenListResponse,
     handle: async ({ caller }, { apiTokens }) => ({
-      json: listResponse('api_tokens', await apiTokens.list(caller), apiTokenJson),
+      body: { apiTokens: (await apiTokens.list(caller)).map(shownApiToken) },
     }),
   },
   createApiToken: {
@@ -23,17 +21,17 @@ export const apiTokenOperations = {
     method: 'POST',
     path: '/api-tokens',
     summary: 'Create an API token for this workspace and environment',
-    body: schemas.ApiTokenBody,
+    body: schemas.ApiTokenFields,
     status: 201,
     response: schemas.NewApiTokenResponse,
     handle: async ({ caller, body }, { apiTokens }) => {
-      const { name, scopes, expires_in_seconds } = body.value as schemas.ApiTokenBody
+      const { name, scopes, expires_in_seconds } = body.value as schemas.ApiTokenFields
       const { apiToken, token } = await apiTokens.create(caller, {
         name,
         scopes,
         validForMs: expires_in_seconds === undefined ? null : expires_in_seconds * 1000,
       })
-      return { json: successful({ api_token: apiTokenJson(apiToken), token: json(token) }) }
+      return { body: { apiToken: shownApiToken(apiToken), token } }
     },
   },
   rotateApiToken: {
@@ -43,20 +41,16 @@ export const apiTokenOperations = {
     summary: 'Replace an API token by a new one; both work during an overlap',
     description:
       'The new API token has the same name, scopes and lifetime. The old one stops after `overlap_seconds`, or earlier if it expires earlier.',
-    body: schemas.ApiTokenRotationBody,
+    body: schemas.ApiTokenRotation,
     status: 201,
-    response: schemas.ApiTokenRotationResponse,
+    response: schemas.RotatedApiTokenResponse,
     faults: ['not_found', 'token_superseded'],
     handle: async ({ caller, params, body }, { apiTokens }) => {
-      const { overlap_seconds: overlap } = body.value as schemas.ApiTokenRotationBody
+      const { overlap_seconds: overlap } = body.value as schemas.ApiTokenRotation
       const overlapMs = overlap === undefined ? defaultOverlapMs : overlap * 1000
       const { apiToken, token, oldApiToken } = await apiTokens.rotate(caller, params.id as number, overlapMs)
       return {
-        json: successful({
-          api_token: apiTokenJson(apiToken),
-          token: json(token),
-          replaces: apiTokenJson(oldApiToken),
-        }),
+        body: { apiToken: shownApiToken(apiToken), token, replaces: shownApiToken(oldApiToken) },
       }
     },
   },
@@ -69,7 +63,7 @@ export const apiTokenOperations = {
     faults: ['not_found'],
     handle: async ({ caller, params }, { apiTokens }) => {
       const revoked = await apiTokens.revoke(caller, params.id as number)
-      return { json: successful({ api_token: apiTokenJson(revoked) }) }
+      return { body: { apiToken: shownApiToken(revoked) } }
     },
   },
 } as const satisfies Record<string, AdminOperation>

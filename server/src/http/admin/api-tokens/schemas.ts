@@ -1,38 +1,39 @@
 import { Type, type Static } from 'typebox'
+import { textEnum } from '../../../contract/text-enum.ts'
 import { environmentTag, response, success, text } from '../../../contract/user/schemas.ts'
 import { defaultOverlapMs, maxOverlapMs, scopes } from '../../../domain/api-token/api-token.ts'
-import { id, time, timeOrNull } from '../fields.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { id, numberOrNull, textOrNull, time, timeOrNull } from '../fields.ts'
 
-export const ApiToken = response({
-  id: id('Id of the API token.'),
-  name: Type.String({ examples: ['backend'] }),
-  api_environment_tag: environmentTag,
-  scopes: Type.Array(textEnum(scopes), { examples: [['write']] }),
-  created_at: time('Time of creation'),
-  expires_at: timeOrNull('Time of expiry'),
-  revoked_at: timeOrNull('Time of revocation'),
-  last_used_at: timeOrNull('Time of the last use, to the minute'),
-  replaced_by: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'Id of the API token that a rotation replaced it with, or null.',
-    examples: [null],
-  }),
-  rate_limit: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description:
-      'Own rate limit: requests per second, a colon, and the burst. Null if the default of the service applies.',
-    examples: ['500:2000'],
-  }),
-})
-const apiToken = Type.Ref('#/components/schemas/ApiToken')
-const token = Type.String({ description: 'Shown only once.', examples: ['uga_customer_…'] })
+export const Scope = textEnum(scopes, { description: 'A permission of an API token.' })
 
-export const ApiTokenBody = Type.Object(
+export const ApiToken = response(
   {
-    name: text('Name that describes its purpose.', 'backend'),
-    scopes: Type.Array(textEnum(scopes), {
-      description: 'Permissions.',
+    id: id('Id of the API token.'),
+    name: Type.String({ examples: ['backend'] }),
+    api_environment_tag: environmentTag,
+    scopes: Type.Array(Scope, { examples: [['write']] }),
+    created_at: time('Time of creation'),
+    expires_at: timeOrNull('Time of expiry', 'it never expires'),
+    revoked_at: timeOrNull('Time of revocation', 'it is not revoked'),
+    last_used_at: timeOrNull('Time of the last use, rounded down to the minute', 'it was never used'),
+    replaced_by: numberOrNull('Id of the API token that replaced this one. Null if none did.', null),
+    rate_limit: textOrNull(
+      'Requests per second and burst, for example `500:2000`. Null if the limit of the service applies.',
+      '500:2000',
+    ),
+  },
+  'An API token without its secret, which is shown only once.',
+)
+const token = Type.String({
+  description: 'The API token. It is shown only once, so store it.',
+  examples: ['uga_customer_…'],
+})
+
+export const ApiTokenFields = Type.Object(
+  {
+    name: text('Purpose of the API token: 1 to 255 characters, need not be unique.', 'backend'),
+    scopes: Type.Array(Scope, {
+      description: 'At least one scope.',
       minItems: 1,
       maxItems: scopes.length,
       uniqueItems: true,
@@ -40,7 +41,7 @@ export const ApiTokenBody = Type.Object(
     }),
     expires_in_seconds: Type.Optional(
       Type.Integer({
-        description: 'Lifetime in seconds. If absent, the API token never expires.',
+        description: 'Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires.',
         minimum: 1,
         maximum: 315_360_000,
         examples: [7_776_000],
@@ -49,15 +50,15 @@ export const ApiTokenBody = Type.Object(
   },
   { additionalProperties: false },
 )
-export type ApiTokenBody = Static<typeof ApiTokenBody>
+export type ApiTokenFields = Static<typeof ApiTokenFields>
 
-export const ApiTokenListResponse = response({ success, api_tokens: Type.Array(apiToken) })
+export const ApiTokenListResponse = response({ success, api_tokens: Type.Array(ApiToken) })
 
-export const ApiTokenRotationBody = Type.Object(
+export const ApiTokenRotation = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
-        description: `Number of seconds for which the old API token keeps working: 0 to 2592000 (30 days). Default: ${defaultOverlapMs / 1000}.`,
+        description: `Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultOverlapMs / 1000}, a day.`,
         minimum: 0,
         maximum: maxOverlapMs / 1000,
         examples: [86_400],
@@ -66,10 +67,10 @@ export const ApiTokenRotationBody = Type.Object(
   },
   { additionalProperties: false },
 )
-export type ApiTokenRotationBody = Static<typeof ApiTokenRotationBody>
+export type ApiTokenRotation = Static<typeof ApiTokenRotation>
 
-export const NewApiTokenResponse = response({ success, api_token: apiToken, token })
+export const NewApiTokenResponse = response({ success, api_token: ApiToken, token })
 
-export const ApiTokenRotationResponse = response({ success, api_token: apiToken, token, replaces: apiToken })
+export const RotatedApiTokenResponse = response({ success, api_token: ApiToken, token, replaces: ApiToken })
 
-export const ApiTokenResponse = response({ success, api_token: apiToken })
+export const ApiTokenResponse = response({ success, api_token: ApiToken })

@@ -1,41 +1,67 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
+import { wholeNumber } from '../../../contract/patterns.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { auditActions } from '../../../domain/audit/audit-event.ts'
-import { id, nextCursor, time } from '../fields.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { cursor, id, limit, nextCursor, searchText, textOrNull, time, timeParameter } from '../fields.ts'
 
-const AuditEvent = response({
-  event_id: Type.String({
-    description: 'A UUID version 7: ids sort by time.',
-    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-    examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
-  }),
-  occurred_at: time('Time of the change'),
-  action: textEnum(auditActions, { description: 'Kind of change.' }),
-  author: Type.String({
-    description:
-      'Who made the change: `api_token:` and the id of an API token, `cli:` and the name of an operator, or `service`.',
-    examples: ['api_token:3'],
-  }),
-  request_id: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: '`X-Request-Id` of the response; null for changes by the command line.',
-    examples: ['k3Jf81Qz-2s'],
-  }),
-  user_group: Type.Unsafe<{ team_id: number; provided_id: string } | null>({
-    type: ['object', 'null'],
-    description: 'The changed user group, or null.',
-    properties: { team_id: id('Team id of the user group.'), provided_id: identity.provided_id },
-    required: ['team_id', 'provided_id'],
-    additionalProperties: false,
-  }),
-  details: Type.Unsafe<Record<string, unknown> | null>({
-    type: ['object', 'null'],
-    description:
-      'Depends on the action: `changed_fields`, `grace_period_seconds`, the id of an API token, a schema or a data source, and so on. Never contains a secret.',
-    examples: [{ changed_fields: ['mapping'] }],
-  }),
+export const AuditAction = textEnum(auditActions, {
+  description: 'Kind of a change. Newer services may send others.',
 })
+
+export const AuditEvent = response(
+  {
+    event_id: Type.String({
+      description: 'A UUID version 7, so ids sort by time.',
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
+    }),
+    occurred_at: time('Time of the change'),
+    action: AuditAction,
+    author: Type.String({
+      description:
+        '`api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.',
+      examples: ['api_token:3'],
+    }),
+    request_id: textOrNull('`X-Request-Id` of the response. Null if there was no request.', 'k3Jf81Qz-2s'),
+    user_group: Type.Union(
+      [
+        response({ team_id: id('Team id of the user group.'), provided_id: identity.provided_id }),
+        Type.Null(),
+      ],
+      { description: 'The changed user group. Null if the change did not concern one.' },
+    ),
+    details: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      description:
+        'Depends on the action, for example `changed_fields`, `grace_period_seconds`, `api_token_id`. Never contains a secret.',
+      additionalProperties: true,
+      examples: [{ changed_fields: ['mapping'] }],
+    }),
+  },
+  'The record of one change.',
+)
+
+export const AuditSearch = Type.Object(
+  {
+    since: Type.Optional(timeParameter('Events at or after this time')),
+    until: Type.Optional(timeParameter('Events before this time')),
+    team_id: Type.Optional(Type.String({ description: 'Team id of a user group.', pattern: wholeNumber })),
+    user_group_id: searchText(
+      'Events of the user group with this id. If it was deleted, of all user groups that had the id.',
+    ),
+    action: Type.Optional(AuditAction),
+    author: searchText('For example `api_token:3` or `cli:root`.'),
+    request_id: searchText('`X-Request-Id` of a request.'),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  {
+    additionalProperties: false,
+    description: 'Search criteria. An event must match all that are given.',
+  },
+)
+export type AuditSearch = Static<typeof AuditSearch>
 
 export const AuditEventListResponse = response({
   success,

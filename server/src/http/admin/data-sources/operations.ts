@@ -1,23 +1,9 @@
-import { Type, type Static } from 'typebox'
-import { json, object, successful, time, type Members } from '../../../contract/json/json-builder.ts'
-import { wholeNumber } from '../../../contract/patterns.ts'
-import type { DataSource, Schema } from '../../../domain/data-source/data-source.ts'
-import { DeletedResponse, PageQuery } from '../fields.ts'
+import { DeletedResponse } from '../fields.ts'
 import { deleted, type AdminOperation } from '../operation.ts'
-import { listResponse, pageById } from '../pages.ts'
+import { pageById } from '../pages.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Schemas and data sources'
-
-const dataSourceQuery = Type.Object(
-  {
-    schema_id: Type.Optional(
-      Type.String({ description: 'Id of a schema: only its data sources.', pattern: wholeNumber }),
-    ),
-    ...PageQuery.properties,
-  },
-  { additionalProperties: false },
-)
 
 export const dataSourceOperations = {
   listSchemas: {
@@ -27,7 +13,7 @@ export const dataSourceOperations = {
     summary: 'List the schemas',
     response: schemas.SchemaListResponse,
     handle: async ({ caller }, { dataSources }) => ({
-      json: listResponse('schemas', await dataSources.listSchemas(caller), schemaJson),
+      body: { schemas: await dataSources.listSchemas(caller) },
     }),
   },
   createSchema: {
@@ -35,14 +21,14 @@ export const dataSourceOperations = {
     method: 'POST',
     path: '/schemas',
     summary: 'Register a schema',
-    body: schemas.SchemaBody,
+    body: schemas.SchemaFields,
     status: 201,
     response: schemas.SchemaResponse,
     faults: ['already_exists', 'in_use'],
     handle: async ({ caller, body }, { dataSources }) => {
-      const { provided_id, name } = body.value as schemas.SchemaBody
+      const { provided_id, name } = body.value as schemas.SchemaFields
       const schema = await dataSources.createSchema(caller, { providedId: provided_id, name })
-      return { json: successful({ schema: schemaJson(schema) }) }
+      return { body: { schema } }
     },
   },
   deleteSchema: {
@@ -63,17 +49,17 @@ export const dataSourceOperations = {
     path: '/data-sources',
     summary: 'List the data sources',
     description: 'Ordered by id.',
-    query: dataSourceQuery,
+    query: schemas.DataSourceSearch,
     response: schemas.DataSourceListResponse,
-    handle: ({ caller, query }, { dataSources }) => {
-      const { schema_id, ...page } = query as Static<typeof dataSourceQuery>
+    handle: async ({ caller, query }, { dataSources }) => {
+      const { schema_id, ...page } = query as schemas.DataSourceSearch
       const ofSchema = schema_id !== undefined && { schemaId: Number(schema_id) }
-      return pageById(
-        'data_sources',
+      const { items, nextCursor } = await pageById(
         page,
         (position) => dataSources.list(caller, { ...ofSchema, ...position }),
-        { idOf: ({ id }) => id, jsonOf: dataSourceJson },
+        ({ id }) => id,
       )
+      return { body: { dataSources: items, nextCursor } }
     },
   },
   createDataSource: {
@@ -81,18 +67,18 @@ export const dataSourceOperations = {
     method: 'POST',
     path: '/data-sources',
     summary: 'Register a data source',
-    body: schemas.DataSourceBody,
+    body: schemas.DataSourceFields,
     status: 201,
     response: schemas.DataSourceResponse,
     faults: ['already_exists', 'in_use'],
     handle: async ({ caller, body }, { dataSources }) => {
-      const { schema_id, provided_id, name } = body.value as schemas.DataSourceBody
+      const { schema_id, provided_id, name } = body.value as schemas.DataSourceFields
       const dataSource = await dataSources.create(caller, {
         schemaId: schema_id,
         providedId: provided_id,
         name,
       })
-      return { json: successful({ data_source: dataSourceJson(dataSource) }) }
+      return { body: { dataSource } }
     },
   },
   deleteDataSource: {
@@ -108,15 +94,3 @@ export const dataSourceOperations = {
     },
   },
 } as const satisfies Record<string, AdminOperation>
-
-const registered = ({ id, providedId, name, createdAt }: Schema | DataSource): Members => ({
-  id: json(id),
-  provided_id: json(providedId),
-  name: json(name),
-  created_at: time(createdAt),
-})
-
-const schemaJson = (schema: Schema) => object(registered(schema))
-
-const dataSourceJson = (dataSource: DataSource) =>
-  object({ ...registered(dataSource), schema_id: json(dataSource.schemaId) })

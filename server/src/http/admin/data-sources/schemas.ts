@@ -1,39 +1,46 @@
 import { Type, type Static } from 'typebox'
+import { wholeNumber } from '../../../contract/patterns.ts'
 import { response, success, text } from '../../../contract/user/schemas.ts'
-import { id, nextCursor, time } from '../fields.ts'
+import { id, nextCursor, PageLimit, time } from '../fields.ts'
 
 const registered = {
   id: id('Id that the service assigned.'),
-  provided_id: Type.String({ description: 'Id that you assigned.', examples: ['sales'] }),
+  provided_id: Type.String({ description: 'The id that you assigned.', examples: ['sales'] }),
   name: Type.String({ examples: ['Sales'] }),
   created_at: time('Time of registration'),
 }
-const Schema = response(registered)
-const DataSource = response({ ...registered, schema_id: id('Id of the schema that the data source has.') })
+const schemaId = id('Id of its schema.')
+
+export const RegisteredSchema = response(registered)
+export const RegisteredDataSource = response({ ...registered, schema_id: schemaId })
+
 const newRegistered = {
-  provided_id: text('Id that you assign.', 'sales'),
-  name: text('Name.', 'Sales'),
+  provided_id: text('Your id for it: 1 to 255 characters.', 'sales'),
+  name: text('1 to 255 characters.', 'Sales'),
 }
+export const SchemaFields = Type.Object(newRegistered, { additionalProperties: false })
+export type SchemaFields = Static<typeof SchemaFields>
+export const SchemaListResponse = response({ success, schemas: Type.Array(RegisteredSchema) })
+export const SchemaResponse = response({ success, schema: RegisteredSchema })
 
-export const SchemaBody = Type.Object(newRegistered, { additionalProperties: false })
-export type SchemaBody = Static<typeof SchemaBody>
-export const SchemaListResponse = response({ success, schemas: Type.Array(Schema) })
-export const SchemaResponse = response({ success, schema: Schema })
-
-export const DataSourceBody = Type.Object(
+export const DataSourceFields = Type.Object(
+  { schema_id: Type.Integer({ ...schemaId, maximum: 999_999_999_999_999 }), ...newRegistered },
+  { additionalProperties: false },
+)
+export type DataSourceFields = Static<typeof DataSourceFields>
+export const DataSourceSearch = Type.Object(
   {
-    schema_id: Type.Integer({
-      ...id('Id of the schema that the data source has.'),
-      maximum: 999_999_999_999_999,
-    }),
-    ...newRegistered,
+    schema_id: Type.Optional(
+      Type.String({ description: 'Only data sources of this schema. Default: all.', pattern: wholeNumber }),
+    ),
+    ...PageLimit.properties,
   },
   { additionalProperties: false },
 )
-export type DataSourceBody = Static<typeof DataSourceBody>
+export type DataSourceSearch = Static<typeof DataSourceSearch>
 export const DataSourceListResponse = response({
   success,
-  data_sources: Type.Array(DataSource),
+  data_sources: Type.Array(RegisteredDataSource),
   next_cursor: nextCursor,
 })
-export const DataSourceResponse = response({ success, data_source: DataSource })
+export const DataSourceResponse = response({ success, data_source: RegisteredDataSource })

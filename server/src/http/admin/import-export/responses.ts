@@ -1,4 +1,3 @@
-import { json } from '../../../contract/json/json-builder.ts'
 import type { ImportResult, ImportSummary } from '../../../domain/user-group/user-group-import.ts'
 
 /** Returns one line of the response to an import. */
@@ -8,10 +7,10 @@ export function importResultJson({ line, providedId, outcome, fault }: ImportRes
     message: fault.message,
     ...(fault.fields.length > 0 && { fields: fault.fields }),
   }
-  return json({ line, user_group_id: providedId, outcome, ...(error !== null && { error }) })
+  return JSON.stringify({ line, user_group_id: providedId, outcome, ...(error !== null && { error }) })
 }
 
 /** Returns the last line of the response to an import. */
 export function importSummaryJson(summary: ImportSummary, isDryRun: boolean): string {
-  return json({ summary: { ...summary, dry_run: isDryRun } })
+  return JSON.stringify({ summary: { ...summary, dry_run: isDryRun } })
 }

@@ -1,7 +1,7 @@
-import { PageQuery } from '../fields.ts'
+import { PageLimit } from '../fields.ts'
 import type { AdminOperation } from '../operation.ts'
-import { cursorOf, limitOf, listResponse, positionOf } from '../pages.ts'
-import { isolationFindingJson } from './responses.ts'
+import { cursorOf, limitOf, positionOf } from '../pages.ts'
+import { shownFinding } from './responses.ts'
 import { IsolationResponse } from './schemas.ts'
 
 export const isolationFindingOperations = {
@@ -10,15 +10,15 @@ export const isolationFindingOperations = {
     method: 'GET',
     path: '/isolation-findings',
     summary: 'List user groups that share a data source or are mapped to none',
-    query: PageQuery,
+    query: PageLimit,
     response: IsolationResponse,
     handle: async ({ caller, query }, { management }) => {
-      const { cursor, ...page } = query as PageQuery
+      const { cursor, ...page } = query as PageLimit
       const { items, position } = await management.findIsolationFindings(caller, {
         position: positionOf(cursor, isIsolationPosition),
         limit: limitOf(page),
       })
-      return { json: listResponse('findings', items, isolationFindingJson, cursorOf(position)) }
+      return { body: { findings: items.map(shownFinding), nextCursor: cursorOf(position) } }
     },
   },
 } as const satisfies Record<string, AdminOperation>

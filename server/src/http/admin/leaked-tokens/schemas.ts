@@ -1,13 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { response, success, tokenExample } from '../../../contract/user/schemas.ts'
+import { ApiToken } from '../api-tokens/schemas.ts'
 import { timeOrNull } from '../fields.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { AdminUserGroup } from '../user-groups/schemas.ts'
 
-export const LeakedTokenBody = Type.Object(
+export const LeakedTokenFields = Type.Object(
   {
     token: Type.String({
-      description: 'A user group token or an API token.',
+      description: 'The leaked user group token or API token: 1 to 255 characters.',
       minLength: 1,
       maxLength: limits.textLength,
       examples: [tokenExample],
@@ -15,24 +16,32 @@ export const LeakedTokenBody = Type.Object(
     rotate: Type.Optional(
       Type.Boolean({
         description:
-          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token. Default: false.',
+          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token. Default: false, which only looks the token up.',
       }),
     ),
   },
   { additionalProperties: false },
 )
-export type LeakedTokenBody = Static<typeof LeakedTokenBody>
+export type LeakedTokenFields = Static<typeof LeakedTokenFields>
 
-export const LeakedTokenResponse = response({
-  success,
-  kind: textEnum(['user_group_token', 'api_token', 'unknown'], {
-    description: '`unknown`: not a token of this workspace and environment.',
-  }),
-  works: Type.Boolean({ description: 'Whether the token was valid when the request arrived.' }),
-  user_group: Type.Optional(Type.Ref('#/components/schemas/ManagedUserGroup')),
-  valid_until: Type.Optional(timeOrNull('End of the grace period of a superseded token')),
-  rotated: Type.Optional(
-    Type.Boolean({ description: 'Whether this request issued a new user group token.' }),
-  ),
-  api_token: Type.Optional(Type.Ref('#/components/schemas/ApiToken')),
-})
+const works = Type.Boolean({ description: 'True if the token was valid when the request arrived.' })
+
+export const LeakedTokenResponse = Type.Union(
+  [
+    response({
+      success,
+      kind: Type.Literal('user_group_token'),
+      works,
+      user_group: AdminUserGroup,
+      valid_until: timeOrNull('End of the grace period of a superseded token', 'it was the current token'),
+      rotated: Type.Boolean({ description: 'True if this request rotated the token.' }),
+    }),
+    response({ success, kind: Type.Literal('api_token'), works, api_token: ApiToken }),
+    response({
+      success,
+      kind: Type.Literal('unknown', { description: 'Not a token of this workspace and environment.' }),
+      works,
+    }),
+  ],
+  { description: 'The owner of a leaked token, in its state after the report.' },
+)

@@ -1,15 +1,6 @@
-import { Type, type Static } from 'typebox'
-import { PageQuery, searchText } from '../fields.ts'
 import type { AdminOperation } from '../operation.ts'
-import { cursorOf, isId, limitOf, listResponse, positionOf } from '../pages.ts'
-import { candidateJson, promotionResultJson } from './responses.ts'
-import { CandidateListResponse, PromotionBody, PromotionResponse } from './schemas.ts'
-
-const CandidateQuery = Type.Object(
-  { name: searchText('Part of the name; case-insensitive.'), ...PageQuery.properties },
-  { additionalProperties: false },
-)
-type CandidateQuery = Static<typeof CandidateQuery>
+import { cursorOf, isId, limitOf, positionOf } from '../pages.ts'
+import { CandidateListResponse, CandidateSearch, PromotionFields, PromotionResponse } from './schemas.ts'
 
 export const promotionOperations = {
   listPromotionCandidates: {
@@ -19,16 +10,16 @@ export const promotionOperations = {
     summary: 'List user groups of Testing that can be promoted',
     description:
       'Ordered by team id. Requires an API token of `Customer`. As in a search, a page may have few entries, or none, and a next page.',
-    query: CandidateQuery,
+    query: CandidateSearch,
     response: CandidateListResponse,
     handle: async ({ caller, query }, { promotion, management }) => {
-      const { name, cursor, ...page } = query as CandidateQuery
+      const { name, cursor, ...page } = query as CandidateSearch
       const { items, position } = await management.search(
         promotion.sourceOf(caller),
         { ...(name !== undefined && { namePart: name }) },
         { position: positionOf(cursor, isId), limit: limitOf(page) },
       )
-      return { json: listResponse('user_groups', items, candidateJson, cursorOf(position)) }
+      return { body: { userGroups: items, nextCursor: cursorOf(position) } }
     },
   },
   promoteUserGroups: {
@@ -38,12 +29,12 @@ export const promotionOperations = {
     summary: 'Promote user groups from Testing to Customer',
     description:
       'Copies name, mapping and properties of the named user groups. A user group that is new in `Customer` gets a new token there. Requires an API token of `Customer`. With `dry_run`, returns the differences and changes nothing.',
-    body: PromotionBody,
+    body: PromotionFields,
     response: PromotionResponse,
     handle: async ({ caller, body }, { promotion }) => {
-      const { user_group_ids, dry_run = false } = body.value as PromotionBody
+      const { user_group_ids, dry_run = false } = body.value as PromotionFields
       const results = await promotion.promote(caller, user_group_ids, dry_run)
-      return { json: listResponse('results', results, promotionResultJson) }
+      return { body: { results } }
     },
   },
 } as const satisfies Record<string, AdminOperation>

@@ -1,28 +1,40 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
-import { identity, response, success } from '../../../contract/user/schemas.ts'
-import { differences, nextCursor, time } from '../fields.ts'
 import { textEnum } from '../../../contract/text-enum.ts'
+import { identity, response, success } from '../../../contract/user/schemas.ts'
+import { differences, nextCursor, numberOrNull, PageLimit, searchText, textOrNull, time } from '../fields.ts'
+
+export const CandidateSearch = Type.Object(
+  {
+    name: searchText('Substring of the name. Case and accents are ignored.'),
+    ...PageLimit.properties,
+  },
+  { additionalProperties: false },
+)
+export type CandidateSearch = Static<typeof CandidateSearch>
+
+export const PromotionCandidate = response(
+  {
+    provided_id: identity.provided_id,
+    name: identity.name,
+    updated_at: time('Time of the last change of name, mapping or properties'),
+  },
+  'A user group of `Testing` that can be promoted.',
+)
 
 export const CandidateListResponse = response({
   success,
-  user_groups: Type.Array(
-    response({
-      provided_id: identity.provided_id,
-      name: identity.name,
-      updated_at: time('Time of the last change of name, mapping or properties'),
-    }),
-  ),
+  user_groups: Type.Array(PromotionCandidate),
   next_cursor: nextCursor,
 })
 
-export const PromotionBody = Type.Object(
+export const PromotionFields = Type.Object(
   {
     user_group_ids: Type.Array(
       Type.String({ minLength: 1, maxLength: limits.textLength, pattern: withoutNul }),
       {
-        description: 'Ids of the user groups to promote.',
+        description: 'Ids in `Testing`: 1 to 200, without duplicates.',
         minItems: 1,
         maxItems: 200,
         uniqueItems: true,
@@ -30,32 +42,28 @@ export const PromotionBody = Type.Object(
       },
     ),
     dry_run: Type.Optional(
-      Type.Boolean({ description: 'If true, nothing is changed. Default: false.', examples: [true] }),
+      Type.Boolean({
+        description: 'Changes nothing and returns the differences. Default: false.',
+        examples: [true],
+      }),
     ),
   },
   { additionalProperties: false },
 )
-export type PromotionBody = Static<typeof PromotionBody>
+export type PromotionFields = Static<typeof PromotionFields>
 
-export const PromotionResponse = response({
-  success,
-  results: Type.Array(
-    response({
-      provided_id: identity.provided_id,
-      outcome: textEnum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
-        description: 'The result of the promotion, or in a dry run the expected result.',
-      }),
-      differences,
-      team_id: Type.Unsafe<number | null>({
-        type: ['integer', 'null'],
-        description: 'Team id of the user group in `Customer`; null if there is none (yet).',
-        examples: [7],
-      }),
-      message: Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description: 'Reason of a refusal, otherwise null.',
-        examples: [null],
-      }),
+export const PromotionResult = response(
+  {
+    provided_id: identity.provided_id,
+    outcome: textEnum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
+      description:
+        '`created`, `updated` or `unchanged` in `Customer`; `not_found` in `Testing`; `refused` if the mapping names something that is not registered in `Customer`.',
     }),
-  ),
-})
+    differences,
+    team_id: numberOrNull('Team id in `Customer`. Null if the user group does not exist there.', 7),
+    message: textOrNull('Reason for `refused`. Null otherwise.', null),
+  },
+  'Result of promoting one user group, or of a dry run.',
+)
+
+export const PromotionResponse = response({ success, results: Type.Array(PromotionResult) })

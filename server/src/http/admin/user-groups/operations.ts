@@ -1,14 +1,10 @@
-import { Type, type Static } from 'typebox'
-import { json, successful } from '../../../contract/json/json-builder.ts'
 import { readChange } from '../../../contract/user/bodies.ts'
-import { pointer, wholeNumber, withoutNul } from '../../../contract/patterns.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
-import { healthProblems } from '../../../domain/user-group/user-group-health.ts'
 import type { UserGroupSearch } from '../../../domain/user-group/user-group-management.ts'
 import { expectedOf } from '../etag.ts'
-import { cursor, DeletedResponse, limit, PageQuery, searchText } from '../fields.ts'
+import { DeletedResponse, PageLimit } from '../fields.ts'
 import {
   deleted,
   type AdminOperation,
@@ -16,16 +12,9 @@ import {
   type AdminResponse,
   type AdminServices,
 } from '../operation.ts'
-import { cursorOf, isId, limitOf, listResponse, pageById, positionOf } from '../pages.ts'
-import {
-  deletedUserGroupJson,
-  listedUserGroupJson,
-  userGroupJson,
-  versionJson,
-  viewResponse,
-} from './responses.ts'
+import { cursorOf, isId, limitOf, pageById, positionOf } from '../pages.ts'
+import { viewOf } from './responses.ts'
 import * as schemas from './schemas.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 const versionsListed = 200
@@ -33,43 +22,6 @@ const versionsListed = 200
 const one = { tag, faults: ['user_group_not_found'] } as const
 const change = { tag, takesIfMatch: true, faults: ['user_group_not_found', 'revision_mismatch'] } as const
 const returnsUserGroup = { response: schemas.UserGroupResponse, returnsEtag: true } as const
-
-const searchQuery = Type.Object(
-  {
-    user_group_id_prefix: searchText('Prefix of the id; case-sensitive.'),
-    name: searchText('Part of the name; case and accents are ignored.'),
-    property: Type.Optional(
-      Type.String({
-        description: 'JSON Pointer to a property. Requires `property_value`.',
-        pattern: pointer,
-        maxLength: 1000,
-        examples: ['/plan'],
-      }),
-    ),
-    property_value: Type.Optional(
-      Type.String({
-        description: 'Value of the property: a string, or a number or boolean as JSON writes it.',
-        pattern: withoutNul,
-        maxLength: 1000,
-      }),
-    ),
-    schema: searchText('Key of a mapping entry. Requires `data_source`.'),
-    data_source: searchText(
-      'Value of the mapping entry. If it names a registered data source, mappings that name the same one by its other id match too.',
-    ),
-    suspended: Type.Optional(textEnum(['true', 'false'])),
-    health: Type.Optional(
-      textEnum([...healthProblems], {
-        description:
-          'A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index has it, so a page examines a limited number of user groups and may have few matches, or none.',
-      }),
-    ),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
-type UserGroupQuery = Static<typeof searchQuery>
 
 export const userGroupOperations = {
   searchUserGroups: {
@@ -79,15 +31,15 @@ export const userGroupOperations = {
     summary: 'List or search user groups',
     description:
       'Returns the user groups that meet all conditions, ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms: if few user groups match, a page may have fewer entries than `limit`, or none; continue with `next_cursor`.',
-    query: searchQuery,
+    query: schemas.UserGroupSearch,
     response: schemas.UserGroupListResponse,
     handle: async ({ caller, query }, { healthSearch }) => {
-      const { cursor, health, ...rest } = query as UserGroupQuery
+      const { cursor, health, ...rest } = query as schemas.UserGroupSearch
       const search = searchOf(rest)
       const isPosition = search.providedIdPrefix === undefined ? isId : () => true
       const page = { position: positionOf(cursor, isPosition), limit: limitOf(rest) }
       const { items, position } = await healthSearch.search(caller, search, page, health)
-      return { json: listResponse('user_groups', items, listedUserGroupJson, cursorOf(position)) }
+      return { body: { userGroups: items, nextCursor: cursorOf(position) } }
     },
   },
   createUserGroup: {
@@ -98,11 +50,11 @@ export const userGroupOperations = {
     summary: 'Create a user group',
     description:
       'Never changes an existing user group. Your backend gets the token with its next request for this id.',
-    body: schemas.NewUserGroup,
+    body: schemas.NewUserGroupFields,
     status: 201,
     faults: ['already_exists'],
     handle: async ({ caller, body }, { management, userGroups }) => {
-      const providedId = (body.value as schemas.NewUserGroup).user_group_id
+      const providedId = (body.value as schemas.NewUserGroupFields).user_group_id
       const teamId = await userGroups.create(caller, { providedId, change: readChange(body) })
       return userGroupResponse(await management.find(caller, teamId))
     },
@@ -124,7 +76,7 @@ export const userGroupOperations = {
     summary: 'Change name, mapping or properties',
     description:
       'Absent fields keep their values; null clears a field. The previous state is kept as a version.',
-    body: schemas.UserGroupPatch,
+    body: schemas.UserGroupChange,
     handle: async (request, { management, userGroups }) => {
       const { providedId } = await management.find(request.caller, teamIdOf(request))
       const change = readChange(request.body)
@@ -154,7 +106,7 @@ export const userGroupOperations = {
     returnsEtag: true,
     handle: async (request, { userGroups }) => {
       const { token, teamId, revision } = await userGroups.showById(request.caller, teamIdOf(request))
-      return { json: successful({ token: json(token) }), userGroup: { teamId, revision } }
+      return { body: { token }, userGroup: { teamId, revision } }
     },
   },
   rotateTokenOfUserGroup: {
@@ -164,16 +116,16 @@ export const userGroupOperations = {
     summary: 'Rotate the token of a user group',
     description:
       'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing.',
-    body: schemas.RotateBody,
+    body: schemas.TokenRotation,
     response: schemas.TokenResponse,
     handle: async (request, { management, userGroups }) => {
       const { providedId } = await management.find(request.caller, teamIdOf(request))
-      const { grace_period_seconds } = request.body.value as schemas.RotateBody
+      const { grace_period_seconds } = request.body.value as schemas.TokenRotation
       const { token } = await userGroups.rotate(request.caller, {
         target: { providedId, expected: await expectedBy(request, management) },
         gracePeriodSeconds: grace_period_seconds ?? 0,
       })
-      return { json: successful({ token: json(token) }) }
+      return { body: { token } }
     },
   },
   suspendUserGroup: {
@@ -206,11 +158,11 @@ export const userGroupOperations = {
     summary: 'Show what a user group sees',
     description:
       'Returns the variables as the renderer gets them, the data sources that the mapping names, whether the token is active, the last versions, and the time of the last introspection.',
-    response: schemas.ViewResponse,
+    response: schemas.UserGroupViewResponse,
     returnsEtag: true,
     handle: async (request, { management }) => {
       const view = await management.view(request.caller, teamIdOf(request))
-      return { json: viewResponse(view), userGroup: view.userGroup }
+      return { body: viewOf(view), userGroup: view.userGroup }
     },
   },
   listUserGroupVersions: {
@@ -223,7 +175,7 @@ export const userGroupOperations = {
     response: schemas.VersionListResponse,
     handle: async (request, { management }) => {
       const versions = await management.listVersions(request.caller, teamIdOf(request), versionsListed)
-      return { json: listResponse('versions', versions, versionJson) }
+      return { body: { versions } }
     },
   },
   diffUserGroupVersions: {
@@ -231,17 +183,7 @@ export const userGroupOperations = {
     method: 'GET',
     path: '/user-groups/{team_id}/versions/{revision}/diff',
     summary: 'Compare a version with another or with the current state',
-    query: Type.Object(
-      {
-        to: Type.Optional(
-          Type.String({
-            description: 'Revision of another version. Default is the current state.',
-            pattern: wholeNumber,
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: schemas.VersionQuery,
     response: schemas.DiffResponse,
     faults: ['user_group_not_found', 'not_found'],
     handle: async (request, { management }) => {
@@ -249,7 +191,7 @@ export const userGroupOperations = {
       const from = request.params.revision as number
       const target = to === undefined ? null : Number(to)
       const differences = await management.diff(request.caller, teamIdOf(request), from, target)
-      return { json: successful({ differences: json(differences) }) }
+      return { body: { differences } }
     },
   },
   restoreUserGroupVersion: {
@@ -272,15 +214,16 @@ export const userGroupOperations = {
     method: 'GET',
     path: '/deleted-user-groups',
     summary: 'List user groups deleted in the last 30 days',
-    query: PageQuery,
+    query: PageLimit,
     response: schemas.DeletedUserGroupListResponse,
-    handle: ({ caller, query }, { management }) =>
-      pageById(
-        'user_groups',
-        query as PageQuery,
+    handle: async ({ caller, query }, { management }) => {
+      const { items: userGroups, nextCursor } = await pageById(
+        query as PageLimit,
         ({ afterId, limit }) => management.listDeleted(caller, afterId, limit),
-        { idOf: ({ teamId }) => teamId, jsonOf: deletedUserGroupJson },
-      ),
+        ({ teamId }) => teamId,
+      )
+      return { body: { userGroups, nextCursor } }
+    },
   },
   restoreDeletedUserGroup: {
     ...returnsUserGroup,
@@ -311,11 +254,11 @@ function expectedBy(request: AdminRequest, management: AdminServices['management
 }
 
 function userGroupResponse(userGroup: TokenlessUserGroup): AdminResponse {
-  return { json: successful({ user_group: userGroupJson(userGroup) }), userGroup }
+  return { body: { userGroup }, userGroup }
 }
 
 /** @throws Fault `validation_failed` if one of two parameters that belong together is missing */
-function searchOf(query: UserGroupQuery): UserGroupSearch {
+function searchOf(query: schemas.UserGroupSearch): UserGroupSearch {
   const { user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
   for (const [one, other] of [
     ['property', 'property_value'],

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
+import { pointer, wholeNumber, withoutNul } from '../../../contract/patterns.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 import {
   environmentTag,
   identity,
@@ -11,61 +13,137 @@ import {
   success,
   userGroupId,
 } from '../../../contract/user/schemas.ts'
-import { author, dataSource, differences, nextCursor, revision, time, timeOrNull } from '../fields.ts'
+import { healthProblems } from '../../../domain/user-group/user-group-health.ts'
+import {
+  author,
+  count,
+  cursor,
+  DataSource,
+  Difference,
+  differences,
+  limit,
+  nextCursor,
+  revision,
+  searchText,
+  time,
+  timeOrNull,
+} from '../fields.ts'
+
+export { DataSource, Difference }
 
 const mapping = Type.Unsafe<Record<string, string> | null>({
   type: ['object', 'null'],
-  description: 'Schema keys and data source keys, as they were sent; null if there are none.',
+  description:
+    'The mapping as it was sent: schema to data source, each by id or by provided id. Null if there is none.',
   additionalProperties: { type: 'string' },
   examples: [{ '40': '213' }],
 })
 const content = { name: identity.name, mapping, properties }
+const updated_at = time('Time of the last change of name, mapping or properties')
+const teamId = Type.Integer({
+  description: 'Identifies the user group in the management API.',
+  minimum: 1,
+  examples: [1],
+})
+const lastIntrospectedAt = timeOrNull(
+  'Time of the last introspection, rounded down to the minute',
+  'no renderer has introspected a token of the user group yet',
+)
 
 const managed = {
-  team_id: identity.team_id,
+  team_id: teamId,
   provided_id: identity.provided_id,
   api_environment_tag: environmentTag,
   ...content,
   revision,
   created_at: time('Time of creation'),
-  updated_at: time('Time of the last change of name, mapping or properties'),
+  updated_at,
   updated_by: author,
-  token_issued_at: time('Time at which its token was issued'),
-  suspended_at: timeOrNull('Time since which its token is inactive for the renderer'),
+  token_issued_at: time('Issue time of the current token'),
+  suspended_at: timeOrNull(
+    'Start of the suspension, during which tokens are inactive for the renderer',
+    'it is not suspended',
+  ),
 }
 
-export const ManagedUserGroup = response(managed)
+export const AdminUserGroup = response(
+  managed,
+  'A user group as the management API shows it: everything except the token.',
+)
 
-export const ListedUserGroup = response({
-  ...managed,
-  health: response({
-    mapping_entries: Type.Integer({ description: 'Number of mapping entries.', minimum: 0, examples: [2] }),
-    unresolved_entries: Type.Integer({
-      description:
+export const ListedUserGroup = response(
+  {
+    ...managed,
+    health: response({
+      mapping_entries: count('Number of mapping entries.', 2),
+      unresolved_entries: count(
         'Number of mapping entries that name no registered data source; 0 if no schema is registered.',
-      minimum: 0,
-      examples: [1],
+        1,
+      ),
+      last_introspected_at: lastIntrospectedAt,
     }),
-    last_introspected_at: timeOrNull('Time of the last introspection, to the minute'),
-  }),
-})
-
-const userGroup = Type.Ref('#/components/schemas/ManagedUserGroup')
+  },
+  'A user group as a search returns it.',
+)
 
 export const UserGroupListResponse = response({
   success,
-  user_groups: Type.Array(Type.Ref('#/components/schemas/ListedUserGroup')),
+  user_groups: Type.Array(ListedUserGroup),
   next_cursor: nextCursor,
 })
 
-export const UserGroupResponse = response({ success, user_group: userGroup })
+export const UserGroupResponse = response({ success, user_group: AdminUserGroup })
 
-export const UserGroupPatch = Type.Object(
+export const UserGroupSearch = Type.Object(
+  {
+    user_group_id_prefix: searchText('Prefix of the user group id, case-sensitive.'),
+    name: searchText('Substring of the name. Case and accents are ignored.'),
+    property: Type.Optional(
+      Type.String({
+        description:
+          'JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters. Requires `property_value`.',
+        pattern: pointer,
+        maxLength: 1000,
+        examples: ['/plan'],
+      }),
+    ),
+    property_value: Type.Optional(
+      Type.Unsafe<string>({
+        type: ['string', 'number', 'boolean'],
+        description:
+          'Value at `property`. The string `5` also finds the number, and `true` the boolean. At most 1,000 characters.',
+        pattern: withoutNul,
+        maxLength: 1000,
+      }),
+    ),
+    schema: searchText('Key of a mapping entry. Requires `data_source`.'),
+    data_source: searchText(
+      'Value of that mapping entry. Also finds user groups that name the same registered data source by its other id.',
+    ),
+    suspended: Type.Optional(textEnum(['true', 'false'])),
+    health: Type.Optional(
+      textEnum([...healthProblems], {
+        description:
+          'A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index has it, so a page examines a limited number of user groups and may have few matches, or none.',
+      }),
+    ),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Search criteria. A user group must match all that are given. Strings have 1 to 255 characters.',
+  },
+)
+export type UserGroupSearch = Static<typeof UserGroupSearch>
+
+export const UserGroupChange = Type.Object(
   { name: Type.Optional(name), mapping: Type.Optional(Mapping), properties: Type.Optional(Properties) },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'Fields to change. Omitted fields keep their values.' },
 )
 
-export const NewUserGroup = Type.Object(
+export const NewUserGroupFields = Type.Object(
   {
     user_group_id: userGroupId,
     name,
@@ -74,15 +152,16 @@ export const NewUserGroup = Type.Object(
   },
   { additionalProperties: false },
 )
-export type NewUserGroup = Static<typeof NewUserGroup>
+export type NewUserGroupFields = Static<typeof NewUserGroupFields>
 
 export const TokenResponse = response({ success, token: identity.token })
 
-export const RotateBody = Type.Object(
+export const TokenRotation = Type.Object(
   {
     grace_period_seconds: Type.Optional(
       Type.Integer({
-        description: 'Number of seconds for which the old token stays valid for viewing. Default: 0.',
+        description:
+          'Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
         minimum: 0,
         maximum: limits.gracePeriodSeconds,
         examples: [3600],
@@ -91,61 +170,82 @@ export const RotateBody = Type.Object(
   },
   { additionalProperties: false },
 )
-export type RotateBody = Static<typeof RotateBody>
+export type TokenRotation = Static<typeof TokenRotation>
 
-const Version = response({
-  revision: Type.Integer({
-    description: 'The last revision at which the user group had this state.',
-    minimum: 1,
-    examples: [3],
-  }),
-  ...content,
-  updated_at: time('Time of the change that led to this state'),
-  updated_by: author,
-})
+export const UserGroupVersion = response(
+  {
+    revision: Type.Integer({ description: 'The last revision with this state.', minimum: 1, examples: [3] }),
+    ...content,
+    updated_at,
+    updated_by: author,
+  },
+  'An earlier state of a user group, before a change of its name, mapping or properties.',
+)
 
-export const VersionListResponse = response({ success, versions: Type.Array(Version) })
+export const VersionListResponse = response({ success, versions: Type.Array(UserGroupVersion) })
+
+export const VersionQuery = Type.Object(
+  {
+    to: Type.Optional(
+      Type.String({
+        description: 'Revision of another version. Default is the current state.',
+        pattern: wholeNumber,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 export const DiffResponse = response({ success, differences })
 
-export const ViewResponse = response({
-  success,
-  user_group: userGroup,
-  variables: Type.Object(
-    { provided_id: identity.provided_id, name: identity.name, properties },
-    {
-      additionalProperties: false,
-      description: 'The variables `user_group.…` of dashboards and SQL, as the renderer gets them.',
-    },
-  ),
-  data_sources: Type.Array(
-    response({
-      schema: Type.String({ description: 'Key of the mapping entry.', examples: ['40'] }),
-      data_source: Type.String({ description: 'Value of the mapping entry.', examples: ['213'] }),
-      has_schema: Type.Boolean({ description: 'Whether the key names a registered schema.' }),
-      registered: Type.Union([dataSource, Type.Null()], {
-        description: 'The registered data source that the entry names; null if there is none.',
+export const UserGroupViewResponse = response(
+  {
+    success,
+    user_group: AdminUserGroup,
+    variables: Type.Object(
+      { provided_id: identity.provided_id, name: identity.name, properties },
+      {
+        additionalProperties: false,
+        description: 'The variables `user_group.…` of dashboards and SQL, as the renderer gets them.',
+      },
+    ),
+    data_sources: Type.Array(
+      response({
+        schema: Type.String({ description: 'The key of the mapping entry.', examples: ['40'] }),
+        data_source: Type.String({ description: 'The value of the mapping entry.', examples: ['213'] }),
+        has_schema: Type.Boolean({ description: 'True if the key names a registered schema.' }),
+        registered: Type.Union([DataSource, Type.Null()], {
+          description:
+            'The data source that the entry names. Null if it is not registered: dashboards that use it are empty.',
+        }),
       }),
+      { description: 'One entry for each mapping entry.' },
+    ),
+    token: response({
+      active: Type.Boolean({ description: 'True if the current token is active for the renderer.' }),
+      issued_at: time('Time at which it was issued'),
     }),
-  ),
-  token: response({
-    active: Type.Boolean({ description: 'Whether the renderer accepts the current token.' }),
-    issued_at: time('Time at which it was issued'),
-  }),
-  last_introspected_at: timeOrNull('Time of the last introspection, to the minute'),
-  versions: Type.Array(Version, { description: 'Earlier states, the newest first.' }),
-})
+    last_introspected_at: lastIntrospectedAt,
+    versions: Type.Array(UserGroupVersion, {
+      description: 'The ten most recent versions, the newest first.',
+    }),
+  },
+  'Diagnosis of one user group: variables, data sources, token and recent versions.',
+)
+
+export const DeletedUserGroup = response(
+  {
+    team_id: teamId,
+    provided_id: identity.provided_id,
+    name: identity.name,
+    deleted_at: time('Time of the deletion'),
+    deleted_by: author,
+  },
+  'A user group that was deleted within the last 30 days.',
+)
 
 export const DeletedUserGroupListResponse = response({
   success,
-  user_groups: Type.Array(
-    response({
-      team_id: identity.team_id,
-      provided_id: identity.provided_id,
-      name: identity.name,
-      deleted_at: time('Time of the deletion'),
-      deleted_by: author,
-    }),
-  ),
+  user_groups: Type.Array(DeletedUserGroup),
   next_cursor: nextCursor,
 })

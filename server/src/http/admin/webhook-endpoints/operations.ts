@@ -1,24 +1,12 @@
-import { Type, type Static } from 'typebox'
-import { json, successful } from '../../../contract/json/json-builder.ts'
-import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import { defaultSecretOverlapMs } from '../../../domain/webhook/webhook-endpoint.ts'
-import { cursor, DeletedResponse, limit, timestampOf } from '../fields.ts'
+import type { EndpointWithSecret } from '../../../domain/webhook/webhook-management.ts'
+import { DeletedResponse, timestampOf } from '../fields.ts'
 import { deleted, type AdminOperation } from '../operation.ts'
-import { listResponse, pageById } from '../pages.ts'
-import { secretResponse, webhookDeliveryJson, webhookEndpointJson } from './responses.ts'
+import { pageById } from '../pages.ts'
+import { shownDelivery, shownEndpoint } from './responses.ts'
 import * as schemas from './schemas.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'Webhooks'
-
-const deliveryQuery = Type.Object(
-  {
-    state: Type.Optional(textEnum(deliveryStates)),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
 
 export const webhookEndpointOperations = {
   listWebhookEndpoints: {
@@ -30,7 +18,7 @@ export const webhookEndpointOperations = {
     response: schemas.WebhookEndpointListResponse,
     faults: ['not_implemented'],
     handle: async ({ caller }, { webhooks }) => ({
-      json: listResponse('webhook_endpoints', await webhooks.list(caller), webhookEndpointJson),
+      body: { webhookEndpoints: (await webhooks.list(caller)).map(shownEndpoint) },
     }),
   },
   createWebhookEndpoint: {
@@ -39,13 +27,13 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints',
     summary: 'Create a webhook endpoint',
     description: 'It receives events from now on. The response has the secret that verifies signatures.',
-    body: schemas.WebhookEndpointBody,
+    body: schemas.WebhookEndpointFields,
     status: 201,
     response: schemas.WebhookEndpointSecretResponse,
     faults: ['not_implemented'],
     handle: async ({ caller, body }, { webhooks }) => {
-      const { name, url, event_types: eventTypes = [] } = body.value as schemas.WebhookEndpointBody
-      return { json: secretResponse(await webhooks.create(caller, { name, url, eventTypes })) }
+      const { name, url, event_types: eventTypes = [] } = body.value as schemas.WebhookEndpointFields
+      return withSecret(await webhooks.create(caller, { name, url, eventTypes }))
     },
   },
   getWebhookEndpoint: {
@@ -57,7 +45,7 @@ export const webhookEndpointOperations = {
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params }, { webhooks }) => {
       const endpoint = await webhooks.find(caller, params.id as number)
-      return { json: successful({ webhook_endpoint: webhookEndpointJson(endpoint) }) }
+      return { body: { webhookEndpoint: shownEndpoint(endpoint) } }
     },
   },
   updateWebhookEndpoint: {
@@ -67,14 +55,14 @@ export const webhookEndpointOperations = {
     summary: 'Change, pause or resume a webhook endpoint',
     description:
       'A field that is absent stays as it is. An endpoint that becomes active is attempted at once.',
-    body: schemas.WebhookEndpointChangeBody,
+    body: schemas.WebhookEndpointChange,
     response: schemas.WebhookEndpointResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params, body }, { webhooks }) => {
-      const { event_types: eventTypes, ...rest } = body.value as schemas.WebhookEndpointChangeBody
+      const { event_types: eventTypes, ...rest } = body.value as schemas.WebhookEndpointChange
       const change = { ...rest, ...(eventTypes !== undefined && { eventTypes }) }
       const endpoint = await webhooks.update(caller, params.id as number, change)
-      return { json: successful({ webhook_endpoint: webhookEndpointJson(endpoint) }) }
+      return { body: { webhookEndpoint: shownEndpoint(endpoint) } }
     },
   },
   deleteWebhookEndpoint: {
@@ -94,13 +82,13 @@ export const webhookEndpointOperations = {
     method: 'POST',
     path: '/webhook-endpoints/{id}/rotate-secret',
     summary: 'Replace the secret of a webhook endpoint; both sign during an overlap',
-    body: schemas.WebhookSecretRotationBody,
+    body: schemas.WebhookSecretRotation,
     response: schemas.WebhookEndpointSecretResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params, body }, { webhooks }) => {
-      const { overlap_seconds: overlap } = body.value as schemas.WebhookSecretRotationBody
+      const { overlap_seconds: overlap } = body.value as schemas.WebhookSecretRotation
       const overlapMs = overlap === undefined ? defaultSecretOverlapMs : overlap * 1000
-      return { json: secretResponse(await webhooks.rotateSecret(caller, params.id as number, overlapMs)) }
+      return withSecret(await webhooks.rotateSecret(caller, params.id as number, overlapMs))
     },
   },
   listWebhookDeliveries: {
@@ -109,18 +97,18 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints/{id}/deliveries',
     summary: 'List the deliveries to a webhook endpoint',
     description: 'The newest first, for the retention of events.',
-    query: deliveryQuery,
+    query: schemas.WebhookDeliverySearch,
     response: schemas.WebhookDeliveryListResponse,
     faults: ['not_found', 'not_implemented'],
-    handle: ({ caller, params, query }, { webhooks }) => {
-      const { state = null, ...page } = query as Static<typeof deliveryQuery>
-      return pageById(
-        'deliveries',
+    handle: async ({ caller, params, query }, { webhooks }) => {
+      const { state = null, ...page } = query as schemas.WebhookDeliverySearch
+      const { items, nextCursor } = await pageById(
         page,
         ({ afterId: beforeId, limit }) =>
           webhooks.listDeliveries(caller, params.id as number, { state, beforeId, limit }),
-        { idOf: ({ id }) => id, jsonOf: webhookDeliveryJson },
+        ({ id }) => id,
       )
+      return { body: { deliveries: items.map(shownDelivery), nextCursor } }
     },
   },
   redeliverWebhook: {
@@ -132,9 +120,7 @@ export const webhookEndpointOperations = {
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params }, { webhooks }) => {
       const which = { deliveryId: params.delivery_id as number }
-      return {
-        json: successful({ redelivered: json(await webhooks.redeliver(caller, params.id as number, which)) }),
-      }
+      return { body: { redelivered: await webhooks.redeliver(caller, params.id as number, which) } }
     },
   },
   redeliverWebhooks: {
@@ -143,18 +129,20 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints/{id}/redeliver',
     summary: 'Send all events of a time range again',
     description: 'Also those that were delivered. Events that wait for their first attempt are not counted.',
-    body: schemas.WebhookRedeliveryBody,
+    body: schemas.WebhookRedelivery,
     response: schemas.WebhookRedeliveryResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params, body }, { webhooks }) => {
-      const { since, until } = body.value as schemas.WebhookRedeliveryBody
+      const { since, until } = body.value as schemas.WebhookRedelivery
       const which = {
         since: timestampOf('since', since),
         until: until === undefined ? Infinity : timestampOf('until', until),
       }
-      return {
-        json: successful({ redelivered: json(await webhooks.redeliver(caller, params.id as number, which)) }),
-      }
+      return { body: { redelivered: await webhooks.redeliver(caller, params.id as number, which) } }
     },
   },
 } as const satisfies Record<string, AdminOperation>
+
+const withSecret = ({ endpoint, secret }: EndpointWithSecret) => ({
+  body: { webhookEndpoint: shownEndpoint(endpoint), secret },
+})

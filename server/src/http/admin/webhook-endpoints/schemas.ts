@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { textEnum } from '../../../contract/text-enum.ts'
 import { response, success, text } from '../../../contract/user/schemas.ts'
 import { eventTypes as allEventTypes } from '../../../domain/event/event.ts'
 import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
@@ -7,10 +8,23 @@ import {
   maxSecretOverlapMs,
   webhookStates,
 } from '../../../domain/webhook/webhook-endpoint.ts'
-import { id, nextCursor, time, timeOrNull, timeParameter } from '../fields.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import {
+  count,
+  cursor,
+  id,
+  limit,
+  nextCursor,
+  numberOrNull,
+  textOrNull,
+  time,
+  timeOrNull,
+  timeParameter,
+} from '../fields.ts'
 
-const eventTypes = Type.Array(textEnum(allEventTypes), {
+export const EventType = textEnum(allEventTypes, {
+  description: 'For example `user_group.suspended`. Newer services may send others.',
+})
+const eventTypes = Type.Array(EventType, {
   description: 'Types of the events that it receives. Empty for all.',
   uniqueItems: true,
   maxItems: allEventTypes.length,
@@ -24,41 +38,43 @@ const url = Type.String({
   examples: ['https://renderer.example.com/webhooks'],
 })
 
-export const WebhookEndpoint = response({
-  id: id('Id of the webhook endpoint.'),
-  name: Type.String({ examples: ['Renderer'] }),
-  url,
-  event_types: eventTypes,
-  state: textEnum(webhookStates, {
-    description: '`disabled` by the service after 3 days without success. Events then wait as if paused.',
-  }),
-  created_at: time('Time of creation'),
-  updated_at: time('Time of the last change'),
-  last_success_at: timeOrNull('Time of the last attempt that succeeded'),
-  failing_since: timeOrNull('Time of the first failed attempt after the last success'),
-  pending: Type.Integer({
-    description: 'Events that wait for their first attempt.',
-    minimum: 0,
-    examples: [0],
-  }),
-  failing: Type.Integer({ description: 'Events whose last attempt failed.', minimum: 0, examples: [0] }),
-  oldest_event_at: timeOrNull('Time of the oldest undelivered event'),
-})
-const webhookEndpoint = Type.Ref('#/components/schemas/WebhookEndpoint')
+export const WebhookEndpoint = response(
+  {
+    id: id('Id of the webhook endpoint.'),
+    name: Type.String({ examples: ['Renderer'] }),
+    url,
+    event_types: eventTypes,
+    state: textEnum(webhookStates, {
+      description: '`disabled` by the service after 3 days without success. Events then wait as if paused.',
+    }),
+    created_at: time('Time of creation'),
+    updated_at: time('Time of the last change'),
+    last_success_at: timeOrNull('Time of the last attempt that succeeded', 'none did'),
+    failing_since: timeOrNull('Time of the first failed attempt after the last success', 'none failed'),
+    pending: count('Number of events that wait for their first attempt.', 0),
+    failing: count('Number of events whose last attempt failed.', 0),
+    oldest_event_at: timeOrNull('Time of the oldest undelivered event', 'there is none'),
+  },
+  'A URL that receives the events of this environment, signed by Standard Webhooks.',
+)
 const secret = Type.String({
-  description: 'Verifies signatures (Standard Webhooks). Shown only once.',
+  description: 'Verifies signatures (Standard Webhooks). It is shown only once, so store it.',
   examples: ['whsec_…'],
 })
 
-export const WebhookEndpointBody = Type.Object(
-  { name: text('Name.', 'Renderer'), url, event_types: Type.Optional(eventTypes) },
+export const WebhookEndpointFields = Type.Object(
+  {
+    name: text('1 to 255 characters, need not be unique.', 'Renderer'),
+    url,
+    event_types: Type.Optional(eventTypes),
+  },
   { additionalProperties: false },
 )
-export type WebhookEndpointBody = Static<typeof WebhookEndpointBody>
+export type WebhookEndpointFields = Static<typeof WebhookEndpointFields>
 
-export const WebhookEndpointChangeBody = Type.Object(
+export const WebhookEndpointChange = Type.Object(
   {
-    name: Type.Optional(text('Name.', 'Renderer')),
+    name: Type.Optional(text('1 to 255 characters.', 'Renderer')),
     url: Type.Optional(url),
     event_types: Type.Optional(eventTypes),
     state: Type.Optional(
@@ -67,15 +83,15 @@ export const WebhookEndpointChangeBody = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'Fields to change. Omitted fields keep their values.' },
 )
-export type WebhookEndpointChangeBody = Static<typeof WebhookEndpointChangeBody>
+export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>
 
-export const WebhookSecretRotationBody = Type.Object(
+export const WebhookSecretRotation = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
-        description: `Number of seconds for which the old secret signs too: 0 to 2592000 (30 days). Default: ${defaultSecretOverlapMs / 1000}.`,
+        description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day.`,
         minimum: 0,
         maximum: maxSecretOverlapMs / 1000,
         examples: [86_400],
@@ -84,59 +100,64 @@ export const WebhookSecretRotationBody = Type.Object(
   },
   { additionalProperties: false },
 )
-export type WebhookSecretRotationBody = Static<typeof WebhookSecretRotationBody>
+export type WebhookSecretRotation = Static<typeof WebhookSecretRotation>
 
-const WebhookDelivery = response({
-  id: id('Id of the delivery.'),
-  event_id: Type.String({
-    description: '`webhook-id` of the request, the same for each attempt.',
-    examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
-  }),
-  event_type: textEnum(allEventTypes),
-  occurred_at: time('Time of the event'),
-  team_id: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'The user group, or null if the event concerns the whole environment.',
-    examples: [213],
-  }),
-  state: textEnum(deliveryStates, {
-    description: '`pending` before the first attempt, `failing` after an attempt that failed.',
-  }),
-  attempts: Type.Integer({ minimum: 0, examples: [1] }),
-  last_attempt_at: timeOrNull('Time of the last attempt'),
-  next_attempt_at: timeOrNull('Time of the next attempt; null also while it waits for an earlier event'),
-  response_status: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'HTTP status of the last response, or null.',
-    examples: [200],
-  }),
-  duration_ms: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'Duration of the last attempt in milliseconds, or null.',
-    examples: [35],
-  }),
-  error_code: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Reason why the last attempt got no response, or null.',
-    examples: ['ECONNREFUSED'],
-  }),
-})
-
-export const WebhookRedeliveryBody = Type.Object(
+export const WebhookDelivery = response(
   {
-    since: timeParameter('Events at or after this time'),
-    until: Type.Optional(timeParameter('Events before this time')),
+    id: id('Id of the delivery.'),
+    event_id: Type.String({
+      description: '`webhook-id` of the request, the same for each attempt.',
+      examples: ['019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45'],
+    }),
+    event_type: EventType,
+    occurred_at: time('Time of the event'),
+    team_id: numberOrNull('The user group. Null if the event concerns the whole environment.', 213),
+    state: textEnum(deliveryStates, {
+      description: '`pending` before the first attempt, `failing` after an attempt that failed.',
+    }),
+    attempts: count('Number of attempts.', 1),
+    last_attempt_at: timeOrNull('Time of the last attempt', 'there was none'),
+    next_attempt_at: timeOrNull(
+      'Time of the next attempt',
+      'it was delivered, and while it waits for an earlier event of the user group',
+    ),
+    response_status: numberOrNull('HTTP status of the last response. Null if there was none.', 200),
+    duration_ms: numberOrNull('Duration of the last attempt, in milliseconds. Null if there was none.', 35),
+    error_code: textOrNull(
+      'Reason why the last attempt got no response, such as `ECONNREFUSED`. Null if it got one.',
+      'ECONNREFUSED',
+    ),
+  },
+  'The delivery of one event to one webhook endpoint.',
+)
+
+export const WebhookDeliverySearch = Type.Object(
+  {
+    state: Type.Optional(
+      textEnum(deliveryStates, { description: 'Only deliveries in this state. Default: all.' }),
+    ),
+    limit: Type.Optional(limit),
+    cursor: Type.Optional(cursor),
   },
   { additionalProperties: false },
 )
-export type WebhookRedeliveryBody = Static<typeof WebhookRedeliveryBody>
+export type WebhookDeliverySearch = Static<typeof WebhookDeliverySearch>
+
+export const WebhookRedelivery = Type.Object(
+  {
+    since: timeParameter('Events at or after this time'),
+    until: Type.Optional(timeParameter('Events before this time. Default: all')),
+  },
+  { additionalProperties: false },
+)
+export type WebhookRedelivery = Static<typeof WebhookRedelivery>
 
 export const WebhookEndpointListResponse = response({
   success,
-  webhook_endpoints: Type.Array(webhookEndpoint),
+  webhook_endpoints: Type.Array(WebhookEndpoint),
 })
-export const WebhookEndpointResponse = response({ success, webhook_endpoint: webhookEndpoint })
-export const WebhookEndpointSecretResponse = response({ success, webhook_endpoint: webhookEndpoint, secret })
+export const WebhookEndpointResponse = response({ success, webhook_endpoint: WebhookEndpoint })
+export const WebhookEndpointSecretResponse = response({ success, webhook_endpoint: WebhookEndpoint, secret })
 export const WebhookDeliveryListResponse = response({
   success,
   deliveries: Type.Array(WebhookDelivery),
@@ -144,9 +165,5 @@ export const WebhookDeliveryListResponse = response({
 })
 export const WebhookRedeliveryResponse = response({
   success,
-  redelivered: Type.Integer({
-    description: 'Number of events that are sent again.',
-    minimum: 0,
-    examples: [12],
-  }),
+  redelivered: count('Number of events that are sent again.', 12),
 })

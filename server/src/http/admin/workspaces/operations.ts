@@ -1,9 +1,6 @@
-import { json, object, successful, time } from '../../../contract/json/json-builder.ts'
-import type { Workspace } from '../../../domain/workspace/workspace.ts'
-import { apiTokenJson } from '../api-tokens/responses.ts'
+import { shownApiToken } from '../api-tokens/responses.ts'
 import type { AdminOperation } from '../operation.ts'
-import { listResponse } from '../pages.ts'
-import { NewWorkspaceResponse, WorkspaceBody, WorkspaceListResponse } from './schemas.ts'
+import { NewWorkspaceResponse, WorkspaceFields, WorkspaceListResponse } from './schemas.ts'
 
 const tag = 'API tokens and workspaces'
 
@@ -16,7 +13,7 @@ export const workspaceOperations = {
     description: 'An API token sees only its own workspace.',
     response: WorkspaceListResponse,
     handle: async ({ caller }, { apiTokens }) => ({
-      json: listResponse('workspaces', await apiTokens.findWorkspaces(caller), workspaceJson),
+      body: { workspaces: await apiTokens.findWorkspaces(caller) },
     }),
   },
   createWorkspace: {
@@ -25,24 +22,14 @@ export const workspaceOperations = {
     path: '/workspaces',
     summary: 'Create a workspace and its first API token',
     description: 'The API token has the scope `admin` and the environment of the API token that created it.',
-    body: WorkspaceBody,
+    body: WorkspaceFields,
     status: 201,
     response: NewWorkspaceResponse,
     faults: ['already_exists'],
     handle: async ({ caller, body }, { apiTokens }) => {
-      const { name } = body.value as WorkspaceBody
+      const { name } = body.value as WorkspaceFields
       const { workspace, apiToken, token } = await apiTokens.createWorkspace(caller, name)
-      return {
-        json: successful({
-          workspace: workspaceJson(workspace),
-          api_token: apiTokenJson(apiToken),
-          token: json(token),
-        }),
-      }
+      return { body: { workspace, apiToken: shownApiToken(apiToken), token } }
     },
   },
 } as const satisfies Record<string, AdminOperation>
-
-function workspaceJson({ id, name, createdAt }: Workspace): string {
-  return object({ id: json(id), name: json(name), created_at: time(createdAt) })
-}

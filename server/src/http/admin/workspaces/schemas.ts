@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { response, success, text } from '../../../contract/user/schemas.ts'
+import { ApiToken } from '../api-tokens/schemas.ts'
 import { id, time } from '../fields.ts'
 
-const Workspace = response({
+export const Workspace = response({
   id: id('Id of the workspace.'),
   name: Type.String({ examples: ['default'] }),
   created_at: time('Time of creation'),
@@ -10,18 +11,19 @@ const Workspace = response({
 
 export const WorkspaceListResponse = response({ success, workspaces: Type.Array(Workspace) })
 
-export const WorkspaceBody = Type.Object(
-  { name: text('Name of the workspace.', 'second-product') },
+export const WorkspaceFields = Type.Object(
+  { name: text('1 to 255 characters, unique among workspaces.', 'second-product') },
   { additionalProperties: false },
 )
-export type WorkspaceBody = Static<typeof WorkspaceBody>
+export type WorkspaceFields = Static<typeof WorkspaceFields>
 
 export const NewWorkspaceResponse = response({
   success,
   workspace: Workspace,
-  api_token: Type.Ref('#/components/schemas/ApiToken'),
+  api_token: ApiToken,
   token: Type.String({
-    description: 'An API token with the scope `admin` in the new workspace. Shown only once.',
+    description:
+      'An API token with the scope `admin` in the new workspace. It is shown only once, so store it.',
     examples: ['uga_customer_…'],
   }),
 })
