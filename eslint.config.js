@@ -120,7 +120,7 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
 }
 
 export default defineConfig(
-  globalIgnores(['**/bundle/', 'server/console/', '**/dist/', '**/data/', 'client/src/wire.ts']),
+  globalIgnores(['**/bundle/', 'server/console/', '**/dist/', '**/data/', 'client/src/schemas.ts', 'client/src/management-api.ts']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -1,6 +1,6 @@
-import type { components } from './wire.ts'
+import type { UserWire } from './wire.ts'
 
-type WireError = components['schemas']['ErrorResponse']['error']
+type WireError = UserWire['ErrorResponse']['error']
 
 /** Error code of the service. `docs/api.md` explains each. Newer services may send codes that are not listed here. */
 export type ErrorCode = WireError['code']

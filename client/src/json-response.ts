@@ -1,9 +1,9 @@
 import { badResponse, ServiceError, TransportError } from './errors.ts'
 import { isArray, isObject, isText, read, type Shape } from './shape.ts'
 import type { HttpResponse } from './transport.ts'
-import type { components } from './wire.ts'
+import type { UserWire } from './wire.ts'
 
-type WireError = components['schemas']['ErrorResponse']['error']
+type WireError = UserWire['ErrorResponse']['error']
 
 /** Maximum delay of a Node.js timer. */
 const maxTimeoutMs = 2_147_483_647

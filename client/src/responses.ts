@@ -20,10 +20,9 @@ import type {
   RotatedUserGroup,
   UpdatedUserGroup,
 } from './user-group.ts'
-import type { components } from './wire.ts'
+import type { UserWire as Wire } from './wire.ts'
 
-type Wire = components['schemas']
-type WireIntrospection = Extract<Wire['IntrospectionResponse'], { active: true }>
+type WireIntrospection = Wire['ActiveToken']
 type WireDataSource = WireIntrospection['data_sources'][string]
 
 const identity = { team_id: isCount, token: isText, name: isText, provided_id: isText }

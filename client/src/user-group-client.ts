@@ -10,7 +10,7 @@ import type {
   UpdatedUserGroup,
   UserGroupFields,
 } from './user-group.ts'
-import type { components } from './wire.ts'
+import type { UserWire } from './wire.ts'
 
 /** Longer strings cannot be tokens: the service issues at most 80 characters. */
 const maxTokenLength = 1000
@@ -110,7 +110,7 @@ export class UserGroupClient {
     options: RotationOptions = {},
   ): Promise<RotatedUserGroup> {
     const { idempotencyKey = crypto.randomUUID() } = options
-    const body: WithUndefined<components['schemas']['RotationBody']> = {
+    const body: WithUndefined<UserWire['RotationBody']> = {
       current_token: currentToken,
       grace_period_seconds: gracePeriodSeconds,
     }
@@ -137,7 +137,7 @@ export class UserGroupClient {
   ): Promise<IntrospectedUserGroup | null> {
     options.signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
-    const form: components['schemas']['IntrospectionBody'] = { token, token_type_hint: 'user_group' }
+    const form: UserWire['IntrospectionBody'] = { token, token_type_hint: 'user_group' }
     return this.#connection.execute(
       {
         method: 'POST',
@@ -152,7 +152,7 @@ export class UserGroupClient {
 }
 
 function userGroupBody({ userGroupId, name, mapping, properties, ...others }: UserGroupFields): string {
-  const body: WithUndefined<components['schemas']['UserGroupBody']> = {
+  const body: WithUndefined<UserWire['UserGroupBody']> = {
     user_group_id: userGroupId,
     name,
     mapping,

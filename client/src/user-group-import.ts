@@ -4,10 +4,9 @@ import { jsonText, type WithUndefined } from './json-text.ts'
 import type { RequestOptions } from './options.ts'
 import { isArray, isCount, isObject, isOneOf, isText, isTextOrNull, read, type Shape } from './shape.ts'
 import type { UserGroupFields } from './user-group.ts'
-import type { components } from './wire.ts'
+import type { UserWire as Wire } from './wire.ts'
 
-type Wire = components['schemas']
-type WireResult = Extract<Wire['ImportLine'], { line: number }>
+type WireResult = Wire['ImportResult']
 
 /** Result of one row of an import, or of a dry run. */
 export interface ImportResult {
@@ -74,7 +73,7 @@ export async function* importRows(
   if (lines.length > 0) yield* await send()
 }
 
-function bodyOf({ userGroupId, ...others }: UserGroupFields): WithUndefined<Wire['ImportRow']> {
+function bodyOf({ userGroupId, ...others }: UserGroupFields): WithUndefined<Wire['UserGroupBody']> {
   return { user_group_id: userGroupId, ...others }
 }
 

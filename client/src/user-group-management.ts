@@ -1,131 +1,59 @@
 import { Connection, type Limits, type Operation } from './connection.ts'
 import { ServiceError } from './errors.ts'
 import type {
-  ApiToken,
-  AuditEvent,
-  DeletedUserGroup,
-  Difference,
-  IsolationFinding,
-  LeakedToken,
   AdminUserGroup,
-  ListedUserGroup,
-  NewApiToken,
-  NewWorkspace,
-  RotatedApiToken,
-  PromotionCandidate,
-  PromotionResult,
-  RegisteredDataSource,
-  RegisteredSchema,
-  UserGroupVersion,
-  UserGroupView,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpointSecret,
-  Workspace,
-} from './admin-types.ts'
-import type {
-  ApiTokenFields,
-  ApiTokenRotation,
-  AuditSearch,
-  CandidateSearch,
   ChangeOptions,
   DataSourceFields,
-  DataSourceSearch,
-  LeakedTokenFields,
-  NewUserGroupFields,
-  PageLimit,
-  PromotionFields,
+  Difference,
+  ManagementOperations,
+  RegisteredDataSource,
+  RegisteredSchema,
   SchemaFields,
   TokenRotation,
-  UserGroupChange,
-  UserGroupSearch,
-  VersionRange,
-  WebhookDeliverySearch,
-  WebhookEndpointChange,
-  WebhookEndpointFields,
-  WebhookRedelivery,
-  WebhookSecretRotation,
-  WorkspaceFields,
-} from './management-fields.ts'
-import * as operations from './management-operations.ts'
-import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
-import { paged, type Paged } from './paged.ts'
+} from './management-api.ts'
+import {
+  descriptionOf,
+  idOf,
+  isPaged,
+  namesIn,
+  requestOf,
+  type Arguments,
+  type OperationName,
+} from './management-request.ts'
+import { settingsOf, type ConnectionOptions, type RequestOptions } from './options.ts'
+import { paged, type Page, type Paged } from './paged.ts'
+import { operations } from './schemas.ts'
 import type { CreateTransport } from './transport.ts'
 import type { UserGroupFields } from './user-group.ts'
 import { importRows, type ImportOptions, type ImportResult } from './user-group-import.ts'
 
-/**
- * A client for the management API. Needs an API token with the scope `admin`. It sees one workspace and one
- * environment; resources of others are `user_group_not_found` or `not_found`.
- *
- * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
- * respond, the reason of `signal` if that is aborted, and a `TypeError` for arguments that cannot be sent. Before that,
- * it retries as `UserGroupClient` does, except that methods that create or rotate an API token or a webhook secret are
- * retried only if they cannot have taken effect. Each method describes what a retry does. All may throw `unauthenticated`, `forbidden`
- * (another scope), `validation_failed` and `unavailable`.
- */
-export class UserGroupManagement {
+/** The content of a user group. */
+export type UserGroupContent = Pick<AdminUserGroup, 'name' | 'mapping' | 'properties'>
+
+export interface VersionRange {
+  /** Revision of the version to compare. */
+  readonly from: number
+  /** Revision of the other version. Default: the current state. */
+  readonly to?: number | undefined
+}
+
+/** Methods that do more than one request, or have arguments or results of their own. */
+class Management {
   readonly #connection: Connection
+
+  static {
+    // Methods for the other operations, of the interface `ManagementOperations`.
+    for (const name of Object.keys(operations) as OperationName[]) {
+      if (Object.hasOwn(this.prototype, name)) continue
+      const value = function (this: Management, ...args: unknown[]) {
+        return this.#call(name, args)
+      }
+      Object.defineProperty(this.prototype, name, { value, configurable: true, writable: true })
+    }
+  }
 
   constructor(options: ConnectionOptions, createTransport: CreateTransport) {
     this.#connection = new Connection(settingsOf(options), createTransport)
-  }
-
-  /**
-   * Finds user groups. Sorted by id if `userGroupIdPrefix` is given, by team id otherwise. The service spends at most a
-   * tenth of a second on a page, so a page may be empty although another one follows.
-   */
-  searchUserGroups(search: UserGroupSearch = {}, options: RequestOptions = {}): Paged<ListedUserGroup> {
-    return paged(async (cursor) => this.#execute(operations.searchUserGroups(search, cursor), options))
-  }
-
-  /**
-   * Creates a user group, and never changes an existing one. `UserGroupClient.getOrCreate` returns its token.
-   *
-   * If a retry after a lost response finds a user group with this id, the method throws the error of the lost attempt.
-   * @throws ServiceError `already_exists`
-   */
-  async createUserGroup(fields: NewUserGroupFields, options: RequestOptions = {}): Promise<AdminUserGroup> {
-    return this.#execute(operations.createUserGroup(fields), options)
-  }
-
-  /** @throws ServiceError `user_group_not_found` */
-  async getUserGroup(teamId: number, options: RequestOptions = {}): Promise<AdminUserGroup> {
-    return this.#execute(operations.getUserGroup(teamId), options)
-  }
-
-  /**
-   * Changes name, mapping or properties. Keeps the previous state as a version.
-   *
-   * A retry after a lost response overwrites changes that others made in between. With `ifRevision` it overwrites
-   * nothing: if the user group has another revision by then, the call fails with the error of the lost attempt.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
-   */
-  async updateUserGroup(
-    teamId: number,
-    change: UserGroupChange,
-    options: ChangeOptions = {},
-  ): Promise<AdminUserGroup> {
-    return this.#execute(operations.updateUserGroup(teamId, change, options.ifRevision), options)
-  }
-
-  /**
-   * Deletes a user group. Its tokens stop at once. It can be restored for 30 days, as long as its id is not in use
-   * again.
-   *
-   * If a retry after a lost response finds no user group, the deletion succeeded.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
-   */
-  async deleteUserGroup(teamId: number, options: ChangeOptions = {}): Promise<void> {
-    return this.#execute(operations.deleteUserGroup(teamId, options.ifRevision), options)
-  }
-
-  /**
-   * Returns the current token of a user group.
-   * @throws ServiceError `user_group_not_found`
-   */
-  async getUserGroupToken(teamId: number, options: RequestOptions = {}): Promise<string> {
-    return this.#execute(operations.getUserGroupToken(teamId), options)
   }
 
   /**
@@ -141,66 +69,24 @@ export class UserGroupManagement {
     { ifRevision, ...options }: ChangeOptions = {},
   ): Promise<string> {
     const limits = this.#connection.limitsFor(options)
-    const find = () => this.#connection.execute(operations.getUserGroup(teamId), limits)
+    const find = () => this.#send<AdminUserGroup>('getUserGroup', { ids: [teamId] }, limits)
     for (;;) {
       const { revision, tokenIssuedAt } = await find()
-      const operation: Operation<string> = {
-        ...operations.rotateUserGroupToken(teamId, rotation, ifRevision ?? revision),
-        afterAmbiguousFailure: {
-          // The revision has changed, so no attempt can rotate any more.
-          revision_mismatch: async (_, refusal) => {
-            if ((await find()).tokenIssuedAt === tokenIssuedAt) throw refusal
-            return this.#connection.execute(operations.getUserGroupToken(teamId), limits)
-          },
+      const args = { ids: [teamId], fields: rotation, ifRevision: ifRevision ?? revision }
+      const handlers = {
+        // The revision has changed, so no attempt can rotate any more.
+        revision_mismatch: async (_: unknown, refusal: ServiceError) => {
+          if ((await find()).tokenIssuedAt === tokenIssuedAt) throw refusal
+          return this.#send('getUserGroupToken', { ids: [teamId] }, limits)
         },
       }
       try {
-        return await this.#connection.execute(operation, limits)
+        return await this.#send('rotateUserGroupToken', args, limits, handlers)
       } catch (error) {
         const isConcurrentChange = error instanceof ServiceError && error.code === 'revision_mismatch'
         if (!isConcurrentChange || ifRevision !== undefined) throw error
       }
     }
-  }
-
-  /**
-   * Suspends a user group: its tokens are inactive for the renderer, from its next introspection. `getOrCreate`,
-   * `update` and `rotate` keep working. Suspending a suspended user group changes nothing.
-   *
-   * A retry after a lost response suspends again if the user group was resumed in between. For `ifRevision`, see
-   * `updateUserGroup`.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
-   */
-  async suspendUserGroup(teamId: number, options: ChangeOptions = {}): Promise<AdminUserGroup> {
-    return this.#execute(operations.setSuspended(teamId, 'suspend', options.ifRevision), options)
-  }
-
-  /**
-   * Resumes a user group: its current token, and superseded ones in their grace period, work again. For retries, see
-   * `suspendUserGroup`.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
-   */
-  async resumeUserGroup(teamId: number, options: ChangeOptions = {}): Promise<AdminUserGroup> {
-    return this.#execute(operations.setSuspended(teamId, 'resume', options.ifRevision), options)
-  }
-
-  /**
-   * Returns the variables of a user group, the data sources that its mapping names, and the state of its token.
-   * @throws ServiceError `user_group_not_found`
-   */
-  async viewUserGroup(teamId: number, options: RequestOptions = {}): Promise<UserGroupView> {
-    return this.#execute(operations.viewUserGroup(teamId), options)
-  }
-
-  /**
-   * Returns the versions of a user group among its last hundred revisions, newest first.
-   * @throws ServiceError `user_group_not_found`
-   */
-  async listUserGroupVersions(
-    teamId: number,
-    options: RequestOptions = {},
-  ): Promise<readonly UserGroupVersion[]> {
-    return this.#execute(operations.listUserGroupVersions(teamId), options)
   }
 
   /**
@@ -212,26 +98,9 @@ export class UserGroupManagement {
     { from, to }: VersionRange,
     options: RequestOptions = {},
   ): Promise<readonly Difference[]> {
-    return this.#execute(operations.diffUserGroupVersions(teamId, from, to), options)
-  }
-
-  /**
-   * Restores name, mapping and properties of a version. The token stays. This is a change like any other; for retries,
-   * see `updateUserGroup`.
-   * @throws ServiceError `user_group_not_found`, `revision_mismatch`; `not_found` if the version does not exist or is
-   * no longer kept
-   */
-  async restoreUserGroupVersion(
-    teamId: number,
-    revision: number,
-    options: ChangeOptions = {},
-  ): Promise<AdminUserGroup> {
-    return this.#execute(operations.restoreUserGroupVersion(teamId, revision, options.ifRevision), options)
-  }
-
-  /** Lists user groups that were deleted within the last 30 days, sorted by team id. */
-  listDeletedUserGroups({ limit }: PageLimit = {}, options: RequestOptions = {}): Paged<DeletedUserGroup> {
-    return paged(async (cursor) => this.#execute(operations.listDeletedUserGroups(limit, cursor), options))
+    const fields = to === undefined ? {} : { to: idOf('to', to) }
+    const args = { ids: [teamId, idOf('from', from)], fields }
+    return this.#send('diffUserGroupVersions', args, this.#connection.limitsFor(options))
   }
 
   /**
@@ -243,42 +112,10 @@ export class UserGroupManagement {
    */
   async restoreDeletedUserGroup(teamId: number, options: RequestOptions = {}): Promise<AdminUserGroup> {
     const limits = this.#connection.limitsFor(options)
-    const getRestored = () => this.#connection.execute(operations.getUserGroup(teamId), limits)
-    const operation = {
-      ...operations.restoreDeletedUserGroup(teamId),
-      afterAmbiguousFailure: { user_group_not_found: getRestored },
-    }
-    return this.#connection.execute(operation, limits)
-  }
-
-  /** Lists user groups that share a data source or have an unresolved one. Shared data sources come first. */
-  listIsolationFindings({ limit }: PageLimit = {}, options: RequestOptions = {}): Paged<IsolationFinding> {
-    return paged(async (cursor) => this.#execute(operations.listIsolationFindings(limit, cursor), options))
-  }
-
-  /**
-   * Lists user groups of `Testing` that can be promoted, sorted by team id. The API token must belong to `Customer`.
-   * @throws ServiceError `forbidden` with an API token of `Testing`
-   */
-  listPromotionCandidates(
-    search: CandidateSearch = {},
-    options: RequestOptions = {},
-  ): Paged<PromotionCandidate> {
-    return paged(async (cursor) => this.#execute(operations.listPromotionCandidates(search, cursor), options))
-  }
-
-  /**
-   * Copies name, mapping and properties of user groups from `Testing` to `Customer`. New user groups get their own
-   * token. An error of one user group does not stop the others. The API token must belong to `Customer`.
-   *
-   * A retry after a lost response reports user groups that the lost attempt promoted as `unchanged`.
-   * @throws ServiceError `forbidden` with an API token of `Testing`
-   */
-  async promoteUserGroups(
-    fields: PromotionFields,
-    options: RequestOptions = {},
-  ): Promise<readonly PromotionResult[]> {
-    return this.#execute(operations.promoteUserGroups(fields), options)
+    const args = { ids: [teamId] }
+    return this.#send('restoreDeletedUserGroup', args, limits, {
+      user_group_not_found: () => this.#send('getUserGroup', args, limits),
+    })
   }
 
   /**
@@ -296,100 +133,15 @@ export class UserGroupManagement {
   }
 
   /**
-   * Returns the owner of a leaked token and whether it works. With `rotate`, stops it.
-   *
-   * A retry after a lost response does nothing more to a token that the lost attempt stopped. It reports the current
-   * state: `works` and `rotated` may be false although this call stopped the token, at `validUntil`.
-   */
-  async reportLeakedToken(fields: LeakedTokenFields, options: RequestOptions = {}): Promise<LeakedToken> {
-    return this.#execute(operations.reportLeakedToken(fields), options)
-  }
-
-  /** Lists the API tokens of this workspace and environment, including revoked ones. */
-  async listApiTokens(options: RequestOptions = {}): Promise<readonly ApiToken[]> {
-    return this.#execute(operations.listApiTokens, options)
-  }
-
-  /**
-   * Creates an API token for this workspace and environment. The token is shown only once.
-   *
-   * Never retried if an attempt may have taken effect, which includes a 503. In that case, list the API tokens and
-   * revoke the unknown one.
-   */
-  async createApiToken(fields: ApiTokenFields, options: RequestOptions = {}): Promise<NewApiToken> {
-    return this.#execute(operations.createApiToken(fields), options)
-  }
-
-  /**
-   * Creates an API token with the name, scopes and lifetime of another one, which keeps working for the overlap. The
-   * token is shown only once.
-   *
-   * Never retried if an attempt may have taken effect. In that case, rotate the API token that the old one's
-   * `replacedBy` names.
-   * @throws ServiceError `not_found`, also if the API token has expired or is revoked; `token_superseded` if it was
-   * already rotated
-   */
-  async rotateApiToken(
-    id: number,
-    rotation: ApiTokenRotation = {},
-    options: RequestOptions = {},
-  ): Promise<RotatedApiToken> {
-    return this.#execute(operations.rotateApiToken(id, rotation), options)
-  }
-
-  /**
-   * Revokes an API token permanently. Takes effect everywhere within about a second. A retry changes nothing, not even
-   * `revokedAt`.
-   * @throws ServiceError `not_found`
-   */
-  async revokeApiToken(id: number, options: RequestOptions = {}): Promise<ApiToken> {
-    return this.#execute(operations.revokeApiToken(id), options)
-  }
-
-  /** Lists the workspace of this API token. Others are not visible. */
-  async listWorkspaces(options: RequestOptions = {}): Promise<readonly Workspace[]> {
-    return this.#execute(operations.listWorkspaces, options)
-  }
-
-  /**
-   * Creates a workspace and its first API token, with the scope `admin` and this environment. The token is shown only
-   * once.
-   *
-   * If a retry after a lost response finds the name in use, the call fails with the error of the lost attempt. The
-   * workspace may exist; `ugs api-token create` creates an API token for it.
-   * @throws ServiceError `already_exists`
-   */
-  async createWorkspace(fields: WorkspaceFields, options: RequestOptions = {}): Promise<NewWorkspace> {
-    return this.#execute(operations.createWorkspace(fields), options)
-  }
-
-  async listSchemas(options: RequestOptions = {}): Promise<readonly RegisteredSchema[]> {
-    return this.#execute(operations.listSchemas, options)
-  }
-
-  /**
    * Registers a schema.
    *
    * If a retry after a lost response finds a schema with the same fields, it returns that.
    * @throws ServiceError `already_exists`; `in_use` if user groups are mapped to a schema whose id is the same text
    */
   async createSchema(fields: SchemaFields, options: RequestOptions = {}): Promise<RegisteredSchema> {
-    return this.#register(operations.createSchema(fields), fields, options, (limits) =>
-      this.#connection.execute(operations.listSchemas, limits),
+    return this.#register<RegisteredSchema>('createSchema', fields, options, (limits) =>
+      this.#send('listSchemas', {}, limits),
     )
-  }
-
-  /**
-   * Removes a schema. If a retry after a lost response finds none, the removal succeeded.
-   * @throws ServiceError `not_found`; `in_use` if it has data sources
-   */
-  async deleteSchema(id: number, options: RequestOptions = {}): Promise<void> {
-    return this.#execute(operations.deleteSchema(id), options)
-  }
-
-  /** Lists data sources, sorted by id. */
-  listDataSources(search: DataSourceSearch = {}, options: RequestOptions = {}): Paged<RegisteredDataSource> {
-    return paged(async (cursor) => this.#execute(operations.listDataSources(search, cursor), options))
   }
 
   /**
@@ -402,91 +154,8 @@ export class UserGroupManagement {
     options: RequestOptions = {},
   ): Promise<RegisteredDataSource> {
     const { schemaId } = fields
-    return this.#register(operations.createDataSource(fields), fields, options, (limits) =>
-      paged((cursor) => this.#connection.execute(operations.listDataSources({ schemaId }, cursor), limits)),
-    )
-  }
-
-  /**
-   * Removes a data source. If a retry after a lost response finds none, the removal succeeded.
-   * @throws ServiceError `not_found`; `in_use` if user groups are mapped to it
-   */
-  async deleteDataSource(id: number, options: RequestOptions = {}): Promise<void> {
-    return this.#execute(operations.deleteDataSource(id), options)
-  }
-
-  /** Lists audit events, newest first. Pages may have fewer items than the limit, or none. */
-  listAuditEvents(search: AuditSearch = {}, options: RequestOptions = {}): Paged<AuditEvent> {
-    return paged(async (cursor) => this.#execute(operations.listAuditEvents(search, cursor), options))
-  }
-
-  /** Lists the webhook endpoints of this environment, sorted by id. */
-  async listWebhookEndpoints(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
-    return this.#execute(operations.listWebhookEndpoints, options)
-  }
-
-  /**
-   * Creates a webhook endpoint, which receives events from now on. The secret is shown only once.
-   *
-   * Never retried if an attempt may have taken effect. In that case, list the webhook endpoints and delete the unknown
-   * one.
-   */
-  async createWebhookEndpoint(
-    fields: WebhookEndpointFields,
-    options: RequestOptions = {},
-  ): Promise<WebhookEndpointSecret> {
-    return this.#execute(operations.createWebhookEndpoint(fields), options)
-  }
-
-  /** @throws ServiceError `not_found` */
-  async getWebhookEndpoint(id: number, options: RequestOptions = {}): Promise<WebhookEndpoint> {
-    return this.#execute(operations.getWebhookEndpoint(id), options)
-  }
-
-  /**
-   * Changes, pauses or resumes a webhook endpoint. A disabled one becomes active with the state `active`. A retry after
-   * a lost response overwrites changes that others made in between.
-   * @throws ServiceError `not_found`
-   */
-  async updateWebhookEndpoint(
-    id: number,
-    change: WebhookEndpointChange,
-    options: RequestOptions = {},
-  ): Promise<WebhookEndpoint> {
-    return this.#execute(operations.updateWebhookEndpoint(id, change), options)
-  }
-
-  /**
-   * Deletes a webhook endpoint with its deliveries. If a retry after a lost response finds none, the deletion succeeded.
-   * @throws ServiceError `not_found`
-   */
-  async deleteWebhookEndpoint(id: number, options: RequestOptions = {}): Promise<void> {
-    return this.#execute(operations.deleteWebhookEndpoint(id), options)
-  }
-
-  /**
-   * Replaces the secret of a webhook endpoint. Both secrets sign during the overlap. The new one is shown only once.
-   *
-   * Never retried if an attempt may have taken effect: another rotation ends the overlap of the secret before the last
-   * one. In that case, rotate again and give the receiver the new secret at once.
-   * @throws ServiceError `not_found`
-   */
-  async rotateWebhookSecret(
-    id: number,
-    rotation: WebhookSecretRotation = {},
-    options: RequestOptions = {},
-  ): Promise<WebhookEndpointSecret> {
-    return this.#execute(operations.rotateWebhookSecret(id, rotation), options)
-  }
-
-  /** Lists the deliveries to a webhook endpoint, newest first. */
-  listWebhookDeliveries(
-    id: number,
-    search: WebhookDeliverySearch = {},
-    options: RequestOptions = {},
-  ): Paged<WebhookDelivery> {
-    return paged(async (cursor) =>
-      this.#execute(operations.listWebhookDeliveries(id, search, cursor), options),
+    return this.#register<RegisteredDataSource>('createDataSource', fields, options, (limits) =>
+      this.#list('listDataSources', { fields: { schemaId } }, () => limits),
     )
   }
 
@@ -495,29 +164,45 @@ export class UserGroupManagement {
    * @throws ServiceError `not_found`
    */
   async redeliverWebhook(id: number, deliveryId: number, options: RequestOptions = {}): Promise<void> {
-    await this.#execute(operations.redeliverWebhook(id, deliveryId), options)
+    await this.#send('redeliverWebhook', { ids: [id, deliveryId] }, this.#connection.limitsFor(options))
   }
 
-  /**
-   * Sends all events of a time range again, also delivered ones, and returns how many. A retry after a lost response does
-   * not count events that the lost attempt sends again.
-   * @throws ServiceError `not_found`
-   */
-  async redeliverWebhooks(
-    id: number,
-    redelivery: WebhookRedelivery,
-    options: RequestOptions = {},
-  ): Promise<number> {
-    return this.#execute(operations.redeliverWebhooks(id, redelivery), options)
+  /** Calls an operation with the arguments of its method. */
+  #call(name: OperationName, args: readonly unknown[]): Promise<unknown> | Paged<unknown> {
+    const description = descriptionOf(name)
+    const { length } = namesIn(description.path)
+    const ids = args.slice(0, length)
+    const [fields, { ifRevision, ...options } = {}] = [
+      ...(description.sends ? [] : [undefined]),
+      ...args.slice(length),
+    ] as [object?, ChangeOptions?]
+    if (isPaged(description))
+      return this.#list(name, { ids, fields }, () => this.#connection.limitsFor(options))
+    return (async () => this.#send(name, { ids, fields, ifRevision }, this.#connection.limitsFor(options)))()
   }
 
-  #execute<Result>(operation: Operation<Result>, options: RequestOptions): Promise<Result> {
-    return this.#connection.execute(operation, this.#connection.limitsFor(options))
+  #list<Item>(name: OperationName, args: Arguments, limitsOf: () => Limits): Paged<Item> {
+    return paged(async (cursor) =>
+      this.#send<Page<Item>>(name, { ...args, fields: { ...args.fields, cursor } }, limitsOf()),
+    )
+  }
+
+  // The table describes the result.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+  async #send<Result>(
+    name: OperationName,
+    args: Arguments,
+    limits: Limits,
+    afterAmbiguousFailure?: Operation<unknown>['afterAmbiguousFailure'],
+  ): Promise<Result> {
+    const request = requestOf(name, args)
+    const operation = afterAmbiguousFailure === undefined ? request : { ...request, afterAmbiguousFailure }
+    return (await this.#connection.execute(operation, limits)) as Result
   }
 
   /** After a lost response, `already_exists` may mean that this operation's own earlier attempt succeeded. */
   #register<Registered extends SchemaFields>(
-    create: Operation<Registered>,
+    name: OperationName,
     fields: SchemaFields & Partial<Registered>,
     options: RequestOptions,
     list: (limits: Limits) => Promise<readonly Registered[]> | AsyncIterable<Registered>,
@@ -526,13 +211,25 @@ export class UserGroupManagement {
     const names = Object.keys(fields) as (keyof Registered)[]
     const findCreated = async (_: unknown, refusal: ServiceError) => {
       for await (const registered of await list(limits)) {
-        if (names.every((name) => registered[name] === fields[name])) return registered
+        if (names.every((member) => registered[member] === fields[member])) return registered
       }
       throw refusal
     }
-    return this.#connection.execute(
-      { ...create, afterAmbiguousFailure: { already_exists: findCreated } },
-      limits,
-    )
+    return this.#send(name, { fields }, limits, { already_exists: findCreated })
   }
 }
+
+/**
+ * A client for the management API. Needs an API token with the scope `admin`. It sees one workspace and one
+ * environment; resources of others are `user_group_not_found` or `not_found`.
+ *
+ * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
+ * respond, the reason of `signal` if that is aborted, and a `TypeError` for arguments that cannot be sent. Before that,
+ * it retries as `UserGroupClient` does, except that methods that create or rotate an API token or a webhook secret are
+ * retried only if they cannot have taken effect. Each method describes what a retry does. All may throw
+ * `unauthenticated`, `forbidden` (another scope), `validation_failed` and `unavailable`.
+ */
+export const UserGroupManagement = Management as new (
+  options: ConnectionOptions,
+  createTransport: CreateTransport,
+) => Management & ManagementOperations

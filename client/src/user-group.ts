@@ -1,5 +1,3 @@
-import type { components } from './wire.ts'
-
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
@@ -25,7 +23,7 @@ export type Mapping = Readonly<Record<string, string>>
  * Separates production user groups from test ones. Every API token belongs to one environment, and user group ids are
  * unique within it.
  */
-export type Environment = components['schemas']['UpdateResponse']['user_group']['api_environment_tag']
+export type Environment = 'Customer' | 'Testing'
 
 /** Desired state of a user group. Omitted and undefined fields keep their values. */
 export interface UserGroupFields {

@@ -27,7 +27,7 @@ const calls: Readonly<Record<string, Call>> = {
           ...{ schema: 's', dataSource: 'd', suspended: true, health: 'unresolved', limit: 5 },
         })
         .page('c'),
-    'GET /user-groups?name=%2B&property=%2Fplan&schema=s&suspended=true&health=unresolved&limit=5&user_group_id_prefix=a%2Fb&property_value=false&data_source=d&cursor=c',
+    'GET /user-groups?user_group_id_prefix=a%2Fb&name=%2B&property=%2Fplan&property_value=false&schema=s&data_source=d&suspended=true&health=unresolved&limit=5&cursor=c',
   ],
   createUserGroup: [
     (m) => m.createUserGroup({ userGroupId: 'a', name: 'A', mapping: { '40': '213' } }),
@@ -110,7 +110,7 @@ const calls: Readonly<Record<string, Call>> = {
   deleteSchema: [(m) => m.deleteSchema(3), 'DELETE /schemas/3'],
   listDataSources: [
     (m) => m.listDataSources({ schemaId: 1, limit: 3 }).page('c'),
-    'GET /data-sources?limit=3&schema_id=1&cursor=c',
+    'GET /data-sources?schema_id=1&limit=3&cursor=c',
   ],
   createDataSource: [
     (m) => m.createDataSource({ schemaId: 1, providedId: 'd', name: 'D' }),
@@ -128,7 +128,7 @@ const calls: Readonly<Record<string, Call>> = {
   updateWebhookEndpoint: [
     (m) => m.updateWebhookEndpoint(3, { name: undefined, eventTypes: [], state: 'paused' }),
     'PATCH /webhook-endpoints/3',
-    { state: 'paused', event_types: [] },
+    { event_types: [], state: 'paused' },
   ],
   deleteWebhookEndpoint: [(m) => m.deleteWebhookEndpoint(3), 'DELETE /webhook-endpoints/3'],
   rotateWebhookSecret: [

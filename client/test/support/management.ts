@@ -2,7 +2,7 @@ import { createApiToken } from '../../../server/test/support/command.ts'
 import { sharedService, type RunningService } from '../../../server/test/support/service.ts'
 import type { ConnectionOptions } from '../../src/options.ts'
 import { UserGroupClient, UserGroupManagement } from '../../src/index.ts'
-import type { AdminUserGroup } from '../../src/admin-types.ts'
+import type { AdminUserGroup } from '../../src/management-api.ts'
 import type { UserGroupFields } from '../../src/user-group.ts'
 
 export interface ManagementFixture {

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { postAdmin } from './request.ts'
 import { environmentOf, isWholeToken, tokenIn } from './token-text.ts'
 import { useSession } from '../session/store.ts'
-import type { Wire } from './wire.ts'
+import type { LeakedToken } from './wire.ts'
 
-export type TokenOwner = Wire['LeakedTokenResponse']
+export type TokenOwner = LeakedToken
 
 /** Looks up the owner of a pasted token, and changes nothing. `problem` says why a text cannot be looked up. */
 export function useTokenLookup(text: string | undefined) {

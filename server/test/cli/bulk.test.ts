@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { adminApi, type ManagedUserGroup } from '../support/admin-api.ts'
+import { adminApi, type AdminUserGroup } from '../support/admin-api.ts'
 import { writingNothing } from '../support/kept.ts'
 import { createApiToken } from '../support/command.ts'
 import { runUgs, sharedService, temporaryFolder, type CommandResult } from '../support/service.ts'
@@ -47,7 +47,7 @@ describe('ugs import and export', () => {
     adminApi(service().origin, await createApiToken(service(), 'Testing', '--scopes', 'admin'))
   const find = async (id: string) => {
     const { body } = await (await admin()).searchUserGroups({ query: { user_group_id_prefix: id } })
-    return (body as { user_groups: ManagedUserGroup[] }).user_groups[0]
+    return (body as { user_groups: AdminUserGroup[] }).user_groups[0]
   }
 
   it('import lists refused rows and imports the others', async () => {

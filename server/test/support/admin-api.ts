@@ -144,7 +144,7 @@ export function assertRefused(
 }
 
 /** A user group in a response of `/admin/v1`. */
-export interface ManagedUserGroup {
+export interface AdminUserGroup {
   readonly team_id: number
   readonly provided_id: string
   readonly api_environment_tag: string
@@ -159,8 +159,8 @@ export interface ManagedUserGroup {
   readonly suspended_at: string | null
 }
 
-export function managedIn(response: HttpResponse, id: AdminOperationId): ManagedUserGroup {
-  return assertSucceeded<{ user_group: ManagedUserGroup }>(response, id).user_group
+export function managedIn(response: HttpResponse, id: AdminOperationId): AdminUserGroup {
+  return assertSucceeded<{ user_group: AdminUserGroup }>(response, id).user_group
 }
 
 /** Clients of one environment of a service. */

@@ -23,7 +23,7 @@ interface Props {
 
 /** Asks when the old API token stops, and shows the new one once. */
 export function RotateDialog({ apiToken, onClose }: Props) {
-  const [rotated, setRotated] = useState<Wire['ApiTokenRotationResponse']>()
+  const [rotated, setRotated] = useState<Wire['RotatedApiTokenResponse']>()
   const queryClient = useQueryClient()
   useFocusReturn()
   if (rotated === undefined) return <Question apiToken={apiToken} onRotated={setRotated} onClose={onClose} />
@@ -54,7 +54,7 @@ export function RotateDialog({ apiToken, onClose }: Props) {
 }
 
 interface QuestionProps extends Props {
-  readonly onRotated: (rotated: Wire['ApiTokenRotationResponse']) => void
+  readonly onRotated: (rotated: Wire['RotatedApiTokenResponse']) => void
 }
 
 function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, onClose }: QuestionProps) {
@@ -65,7 +65,7 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
     mutationFn: async () => {
       const body = { overlap_seconds: seconds }
       // Not a mutation result, because those are cached for a while.
-      onRotated(await postAdmin<Wire['ApiTokenRotationResponse']>(`/api-tokens/${id}/rotate`, { body }))
+      onRotated(await postAdmin<Wire['RotatedApiTokenResponse']>(`/api-tokens/${id}/rotate`, { body }))
     },
   })
   const isOwn = id === own.id

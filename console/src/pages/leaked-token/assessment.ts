@@ -1,6 +1,6 @@
-import type { Wire } from '../../api/wire.ts'
+import type { LeakedToken } from '../../api/wire.ts'
 
-export type Leaked = Wire['LeakedTokenResponse']
+export type Leaked = LeakedToken
 
 export interface Assessment {
   readonly works: boolean

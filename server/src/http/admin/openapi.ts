@@ -53,7 +53,7 @@ function withReferences(schema: unknown, isPart = false): unknown {
 }
 
 function operationObject(operationId: string, operation: AdminOperation): object {
-  const { tag, summary, description, query, body, status, takesIfMatch, faults = [] } = operation
+  const { tag, summary, description, query, body, status, takesIfMatch, faults = [], retry } = operation
   const parameters = [
     ...pathParameters(operation.path),
     ...(query === undefined ? [] : queryParameters(query)),
@@ -63,6 +63,7 @@ function operationObject(operationId: string, operation: AdminOperation): object
     operationId,
     tags: [tag],
     summary,
+    ...(retry !== undefined && { 'x-retry': retry }),
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBody(operation, body) }),

@@ -13,6 +13,8 @@ import type { UserGroupManagement } from '../../domain/user-group/user-group-man
 import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
 
+export type RetryRule = 'never' | Partial<Record<FaultCode, 'succeeded' | 'unknown'>>
+
 /** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
 export interface AdminOperation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -35,6 +37,12 @@ export interface AdminOperation {
   readonly returnsEtag?: true
   /** Error codes in addition to those of every operation. */
   readonly faults?: readonly FaultCode[]
+  /**
+   * Meaning of a repeated request after one whose outcome is unknown, such as a lost response. `never`: it has a second effect, unless it has If-Match. Otherwise by
+   * the error that it gets: the earlier request `succeeded`, or its outcome stays `unknown`. Other repetitions have no second effect. It is
+   * `x-retry` in the OpenAPI document.
+   */
+  readonly retry?: RetryRule
   readonly handle: (request: AdminRequest, services: AdminServices) => Promise<AdminResponse>
 }
 

@@ -6,7 +6,7 @@ import {
   managedIn,
   of,
   startManaged,
-  type ManagedUserGroup,
+  type AdminUserGroup,
 } from '../../support/admin-api.ts'
 import { assertActive, assertInactive } from '../../support/introspection.ts'
 import { startService } from '../../support/service.ts'
@@ -22,7 +22,7 @@ const { service, admin, user, introspect, create } = await startManaged(
 interface LeakReport {
   readonly kind: string
   readonly works: boolean
-  readonly user_group?: ManagedUserGroup
+  readonly user_group?: AdminUserGroup
   readonly valid_until?: string | null
   readonly rotated?: boolean
 }
@@ -44,12 +44,12 @@ test('an empty dashboard: find the customer, see the reason, correct it, revert 
   })
   for (let i = 0; i < 30; i++) await create(`customer-${100 + i}`, { name: `Customer ${i}` })
 
-  const { user_groups } = assertSucceeded<{ user_groups: ManagedUserGroup[] }>(
+  const { user_groups } = assertSucceeded<{ user_groups: AdminUserGroup[] }>(
     await admin.searchUserGroups({ query: { name: 'example' } }),
     'searchUserGroups',
   )
   assert.equal(user_groups.length, 1)
-  const found = user_groups[0] as ManagedUserGroup
+  const found = user_groups[0] as AdminUserGroup
 
   const view = async () => {
     const response = await admin.viewUserGroup(of(found))

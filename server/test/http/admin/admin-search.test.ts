@@ -8,14 +8,14 @@ import {
   startManaged,
   type AdminApi,
   type AdminInput,
-  type ManagedUserGroup,
+  type AdminUserGroup,
 } from '../../support/admin-api.ts'
 
 const { service, admin, create } = await startManaged({ after })
 const testing = await manage(service, 'Testing')
 
 interface Page {
-  readonly user_groups: readonly (ManagedUserGroup & {
+  readonly user_groups: readonly (AdminUserGroup & {
     readonly health: { readonly unresolved_entries: number }
   })[]
   readonly next_cursor: string | null

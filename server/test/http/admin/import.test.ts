@@ -7,7 +7,7 @@ import {
   manage,
   startManaged,
   type AdminInput,
-  type ManagedUserGroup,
+  type AdminUserGroup,
 } from '../../support/admin-api.ts'
 import { writingNothing } from '../../support/kept.ts'
 import { badRows, importedIn, outcomesOf } from '../../support/bulk.ts'
@@ -29,13 +29,13 @@ async function importing(body: string | Buffer, input: Omit<AdminInput, 'body'> 
 
 const dry = { query: { dry_run: true } }
 
-async function find(id: string): Promise<ManagedUserGroup | undefined> {
+async function find(id: string): Promise<AdminUserGroup | undefined> {
   const response = await admin.searchUserGroups({ query: { user_group_id_prefix: id } })
-  const { user_groups } = assertSucceeded<{ user_groups: ManagedUserGroup[] }>(response, 'searchUserGroups')
+  const { user_groups } = assertSucceeded<{ user_groups: AdminUserGroup[] }>(response, 'searchUserGroups')
   return user_groups.find(({ provided_id }) => provided_id === id)
 }
 
-const versionsOf = async ({ team_id }: ManagedUserGroup) =>
+const versionsOf = async ({ team_id }: AdminUserGroup) =>
   assertSucceeded<{ versions: { name: string; updated_by: string; revision: number }[] }>(
     await admin.listUserGroupVersions({ params: { team_id } }),
     'listUserGroupVersions',

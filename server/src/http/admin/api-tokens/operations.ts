@@ -11,6 +11,7 @@ export const apiTokenOperations = {
     method: 'GET',
     path: '/api-tokens',
     summary: 'List the API tokens of this workspace and environment',
+    description: 'Also revoked ones.',
     response: schemas.ApiTokenListResponse,
     handle: async ({ caller }, { apiTokens }) => ({
       body: { apiTokens: (await apiTokens.list(caller)).map(shownApiToken) },
@@ -21,6 +22,9 @@ export const apiTokenOperations = {
     method: 'POST',
     path: '/api-tokens',
     summary: 'Create an API token for this workspace and environment',
+    description:
+      'The token is shown only once. If a response is lost, list the API tokens and revoke the unknown one.',
+    retry: 'never',
     body: schemas.ApiTokenFields,
     status: 201,
     response: schemas.NewApiTokenResponse,
@@ -40,7 +44,8 @@ export const apiTokenOperations = {
     path: '/api-tokens/{id}/rotate',
     summary: 'Replace an API token by a new one; both work during an overlap',
     description:
-      'The new API token has the same name, scopes and lifetime. The old one stops after `overlap_seconds`, or earlier if it expires earlier.',
+      'The new API token has the same name, scopes and lifetime, and is shown only once. The old one stops after `overlap_seconds`, or earlier if it expires earlier. Fails with `not_found` also if the API token has expired or is revoked, and with `token_superseded` if it was already rotated. If a response is lost, rotate the API token that `replaced_by` of the old one names.',
+    retry: 'never',
     body: schemas.ApiTokenRotation,
     status: 201,
     response: schemas.RotatedApiTokenResponse,
@@ -59,6 +64,9 @@ export const apiTokenOperations = {
     method: 'POST',
     path: '/api-tokens/{id}/revoke',
     summary: 'Revoke an API token permanently',
+    description:
+      'Takes effect everywhere within about a second. A repeated request changes nothing, not even `revoked_at`.',
+    retry: { unauthenticated: 'unknown' },
     response: schemas.ApiTokenResponse,
     faults: ['not_found'],
     handle: async ({ caller, params }, { apiTokens }) => {

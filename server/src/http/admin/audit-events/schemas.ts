@@ -34,7 +34,7 @@ export const AuditEvent = response(
     details: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
       description:
-        'Depends on the action, for example `changed_fields`, `grace_period_seconds`, `api_token_id`. Never contains a secret.',
+        'Depends on the action, for example `changed_fields` or `api_token_id`. Never contains a secret.',
       additionalProperties: true,
       examples: [{ changed_fields: ['mapping'] }],
     }),

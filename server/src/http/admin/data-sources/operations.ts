@@ -21,6 +21,8 @@ export const dataSourceOperations = {
     method: 'POST',
     path: '/schemas',
     summary: 'Register a schema',
+    description: 'Fails with `in_use` if user groups are mapped to a schema whose id is the same text.',
+    retry: { already_exists: 'unknown' },
     body: schemas.SchemaFields,
     status: 201,
     response: schemas.SchemaResponse,
@@ -36,6 +38,7 @@ export const dataSourceOperations = {
     method: 'DELETE',
     path: '/schemas/{id}',
     summary: 'Delete a schema that has no data sources',
+    retry: { not_found: 'succeeded' },
     response: DeletedResponse,
     faults: ['not_found', 'in_use'],
     handle: async ({ caller, params }, { dataSources }) => {
@@ -67,6 +70,9 @@ export const dataSourceOperations = {
     method: 'POST',
     path: '/data-sources',
     summary: 'Register a data source',
+    description:
+      'Fails with `in_use` if user groups are mapped to a data source whose id is the same text, and with `validation_failed` if the schema does not exist.',
+    retry: { already_exists: 'unknown' },
     body: schemas.DataSourceFields,
     status: 201,
     response: schemas.DataSourceResponse,
@@ -86,6 +92,7 @@ export const dataSourceOperations = {
     method: 'DELETE',
     path: '/data-sources/{id}',
     summary: 'Delete a data source that no user group is mapped to',
+    retry: { not_found: 'succeeded' },
     response: DeletedResponse,
     faults: ['not_found', 'in_use'],
     handle: async ({ caller, params }, { dataSources }) => {

@@ -10,6 +10,7 @@ export const isolationFindingOperations = {
     method: 'GET',
     path: '/isolation-findings',
     summary: 'List user groups that share a data source or are mapped to none',
+    description: 'Shared data sources come first.',
     query: PageLimit,
     response: IsolationResponse,
     handle: async ({ caller, query }, { management }) => {

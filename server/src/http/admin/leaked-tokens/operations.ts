@@ -7,9 +7,11 @@ export const leakedTokenOperations = {
     tag: 'User group management',
     method: 'POST',
     path: '/leaked-tokens',
-    summary: 'Identify a leaked token and stop it',
+    summary: 'Return the owner of a leaked token and whether it works',
     description:
-      'Returns the owner of a token and whether it is valid. With `rotate`, the token stops at once: a current user group token is rotated, the grace period of a superseded one ends, an API token is revoked.',
+      'With `rotate`, stops it at once. A repeated request does nothing more to a token that an earlier one stopped, and reports the current state: `works` and `rotated` may be false although the earlier request stopped the token.',
+    // It may have revoked the API token of the request.
+    retry: { unauthenticated: 'unknown' },
     body: LeakedTokenFields,
     response: LeakedTokenResponse,
     handle: async ({ caller, body }, { management }) => {

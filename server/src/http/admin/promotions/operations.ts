@@ -28,7 +28,7 @@ export const promotionOperations = {
     path: '/promotions',
     summary: 'Promote user groups from Testing to Customer',
     description:
-      'Copies name, mapping and properties of the named user groups. A user group that is new in `Customer` gets a new token there. Requires an API token of `Customer`. With `dry_run`, returns the differences and changes nothing.',
+      'Copies name, mapping and properties. A user group that is new in `Customer` gets its own token there. An error of one user group does not stop the others. Requires an API token of `Customer`. A repeated request reports user groups that an earlier one promoted as `unchanged`.',
     body: PromotionFields,
     response: PromotionResponse,
     handle: async ({ caller, body }, { promotion }) => {

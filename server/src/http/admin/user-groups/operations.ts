@@ -20,7 +20,12 @@ const tag = 'User group management'
 const versionsListed = 200
 
 const one = { tag, faults: ['user_group_not_found'] } as const
-const change = { tag, takesIfMatch: true, faults: ['user_group_not_found', 'revision_mismatch'] } as const
+const change = {
+  tag,
+  takesIfMatch: true,
+  faults: ['user_group_not_found', 'revision_mismatch'],
+  retry: { revision_mismatch: 'unknown' },
+} as const
 const returnsUserGroup = { response: schemas.UserGroupResponse, returnsEtag: true } as const
 
 export const userGroupOperations = {
@@ -28,9 +33,9 @@ export const userGroupOperations = {
     tag,
     method: 'GET',
     path: '/user-groups',
-    summary: 'List or search user groups',
+    summary: 'Find user groups',
     description:
-      'Returns the user groups that meet all conditions, ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms: if few user groups match, a page may have fewer entries than `limit`, or none; continue with `next_cursor`.',
+      'Ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms, so it may have fewer entries than `limit`, or none, although another one follows.',
     query: schemas.UserGroupSearch,
     response: schemas.UserGroupListResponse,
     handle: async ({ caller, query }, { healthSearch }) => {
@@ -50,6 +55,7 @@ export const userGroupOperations = {
     summary: 'Create a user group',
     description:
       'Never changes an existing user group. Your backend gets the token with its next request for this id.',
+    retry: { already_exists: 'unknown' },
     body: schemas.NewUserGroupFields,
     status: 201,
     faults: ['already_exists'],
@@ -75,7 +81,7 @@ export const userGroupOperations = {
     path: '/user-groups/{team_id}',
     summary: 'Change name, mapping or properties',
     description:
-      'Absent fields keep their values; null clears a field. The previous state is kept as a version.',
+      'Omitted fields keep their values; null clears a field. The previous state is kept as a version. A repeated request overwrites changes that others made in between, unless it names a revision.',
     body: schemas.UserGroupChange,
     handle: async (request, { management, userGroups }) => {
       const { providedId } = await management.find(request.caller, teamIdOf(request))
@@ -91,6 +97,7 @@ export const userGroupOperations = {
     summary: 'Delete a user group',
     description:
       'Its tokens stop working at once. It can be restored for 30 days, unless another user group takes its id.',
+    retry: { user_group_not_found: 'succeeded' },
     response: DeletedResponse,
     handle: async (request, { management }) => {
       await management.delete(request.caller, await expectedBy(request, management))
@@ -115,7 +122,8 @@ export const userGroupOperations = {
     path: '/user-groups/{team_id}/rotate',
     summary: 'Rotate the token of a user group',
     description:
-      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing.',
+      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. A repeated request that names no revision rotates again.',
+    retry: 'never',
     body: schemas.TokenRotation,
     response: schemas.TokenResponse,
     handle: async (request, { management, userGroups }) => {
@@ -134,7 +142,8 @@ export const userGroupOperations = {
     method: 'POST',
     path: '/user-groups/{team_id}/suspend',
     summary: 'Suspend a user group',
-    description: 'The renderer sees its tokens as inactive at once. `/api/user` continues to work.',
+    description:
+      'Its tokens are inactive for the renderer, from its next introspection. `/api/user` continues to work. A suspended user group stays as it is. A repeated request suspends again if the user group was resumed in between.',
     handle: async (request, { management }) =>
       userGroupResponse(
         await management.setSuspended(request.caller, await expectedBy(request, management), true),
@@ -146,6 +155,8 @@ export const userGroupOperations = {
     method: 'POST',
     path: '/user-groups/{team_id}/resume',
     summary: 'Resume a suspended user group',
+    description:
+      'Its current token, and superseded ones in their grace period, work again. A repeated request resumes again if the user group was suspended in between.',
     handle: async (request, { management }) =>
       userGroupResponse(
         await management.setSuspended(request.caller, await expectedBy(request, management), false),
@@ -201,8 +212,10 @@ export const userGroupOperations = {
     path: '/user-groups/{team_id}/versions/{revision}/restore',
     summary: 'Restore an earlier state of a user group',
     description:
-      'Restores name, mapping and properties; the token stays. This is a change like any other and can be reverted.',
+      'Restores name, mapping and properties; the token stays. This is a change like any other and can be reverted. Fails with `not_found` if the version does not exist or is no longer kept.',
     faults: ['user_group_not_found', 'revision_mismatch', 'not_found'],
+    // The service keeps a hundred revisions. An earlier attempt may have pushed the version out.
+    retry: { revision_mismatch: 'unknown', not_found: 'unknown' },
     handle: async (request, { management }) => {
       const expected = await expectedBy(request, management)
       const revision = request.params.revision as number
@@ -214,6 +227,7 @@ export const userGroupOperations = {
     method: 'GET',
     path: '/deleted-user-groups',
     summary: 'List user groups deleted in the last 30 days',
+    description: 'Ordered by team id.',
     query: PageLimit,
     response: schemas.DeletedUserGroupListResponse,
     handle: async ({ caller, query }, { management }) => {
@@ -232,7 +246,8 @@ export const userGroupOperations = {
     path: '/deleted-user-groups/{team_id}/restore',
     summary: 'Restore a deleted user group',
     description:
-      'The user group gets its previous state, and its token works again. Tokens that were superseded before the deletion stay unknown.',
+      'The user group gets its previous state, and its token works again. Tokens that were superseded before the deletion stay unknown. Fails with `already_exists` if another user group has its id.',
+    retry: { user_group_not_found: 'unknown' },
     faults: ['user_group_not_found', 'already_exists'],
     handle: async (request, { management }) =>
       userGroupResponse(await management.restoreDeleted(request.caller, teamIdOf(request))),

@@ -26,7 +26,9 @@ export const webhookEndpointOperations = {
     method: 'POST',
     path: '/webhook-endpoints',
     summary: 'Create a webhook endpoint',
-    description: 'It receives events from now on. The response has the secret that verifies signatures.',
+    description:
+      'It receives events from now on. The secret verifies signatures and is shown only once. If a response is lost, list the webhook endpoints and delete the unknown one.',
+    retry: 'never',
     body: schemas.WebhookEndpointFields,
     status: 201,
     response: schemas.WebhookEndpointSecretResponse,
@@ -52,9 +54,9 @@ export const webhookEndpointOperations = {
     tag,
     method: 'PATCH',
     path: '/webhook-endpoints/{id}',
-    summary: 'Change, pause or resume a webhook endpoint',
+    summary: 'Change a webhook endpoint, also to pause or resume it',
     description:
-      'A field that is absent stays as it is. An endpoint that becomes active is attempted at once.',
+      'Omitted fields keep their values. An endpoint that becomes active is attempted at once. A repeated request overwrites changes that others made in between.',
     body: schemas.WebhookEndpointChange,
     response: schemas.WebhookEndpointResponse,
     faults: ['not_found', 'not_implemented'],
@@ -70,6 +72,7 @@ export const webhookEndpointOperations = {
     method: 'DELETE',
     path: '/webhook-endpoints/{id}',
     summary: 'Delete a webhook endpoint with its deliveries',
+    retry: { not_found: 'succeeded' },
     response: DeletedResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params }, { webhooks }) => {
@@ -82,6 +85,9 @@ export const webhookEndpointOperations = {
     method: 'POST',
     path: '/webhook-endpoints/{id}/rotate-secret',
     summary: 'Replace the secret of a webhook endpoint; both sign during an overlap',
+    description:
+      'The new secret is shown only once. Another rotation ends the overlap of the secret before the last one. If a response is lost, rotate again and give the receiver the new secret at once.',
+    retry: 'never',
     body: schemas.WebhookSecretRotation,
     response: schemas.WebhookEndpointSecretResponse,
     faults: ['not_found', 'not_implemented'],
@@ -116,6 +122,7 @@ export const webhookEndpointOperations = {
     method: 'POST',
     path: '/webhook-endpoints/{id}/deliveries/{delivery_id}/redeliver',
     summary: 'Send an event again',
+    description: 'Also if it was delivered. After a repeated request, the receiver may get it more often.',
     response: schemas.WebhookRedeliveryResponse,
     faults: ['not_found', 'not_implemented'],
     handle: async ({ caller, params }, { webhooks }) => {
@@ -128,7 +135,8 @@ export const webhookEndpointOperations = {
     method: 'POST',
     path: '/webhook-endpoints/{id}/redeliver',
     summary: 'Send all events of a time range again',
-    description: 'Also those that were delivered. Events that wait for their first attempt are not counted.',
+    description:
+      'Also delivered ones. Returns how many, without events that wait for their first attempt. A repeated request does not count events that an earlier one sends again.',
     body: schemas.WebhookRedelivery,
     response: schemas.WebhookRedeliveryResponse,
     faults: ['not_found', 'not_implemented'],

@@ -21,7 +21,9 @@ export const workspaceOperations = {
     method: 'POST',
     path: '/workspaces',
     summary: 'Create a workspace and its first API token',
-    description: 'The API token has the scope `admin` and the environment of the API token that created it.',
+    description:
+      'The API token has the scope `admin` and the environment of the API token that created it, and is shown only once. If it is lost, `ugs api-token create` creates another one.',
+    retry: { already_exists: 'unknown' },
     body: WorkspaceFields,
     status: 201,
     response: NewWorkspaceResponse,
