@@ -32,6 +32,7 @@ const handWritten = new Set([
 ])
 /** Types that `user-group.ts` has. */
 const handWrittenTypes = ['DataSource', 'Environment', 'Json', 'JsonInterface', 'JsonObject', 'Mapping']
+/** @type {Record<string, unknown>} */
 const userSchemas = {
   UserGroupBody: user.UserGroupBody,
   RotationBody: user.RotationBody,
@@ -41,7 +42,7 @@ const userSchemas = {
   RotationResponse: user.RotationResponse,
   ActiveToken: user.IntrospectionResponse.anyOf[0],
   ErrorResponse,
-  ImportResult: adminSchemas.ImportLine.anyOf[0],
+  ImportResult: schemaOf('ImportLine').anyOf?.[0] ?? {},
 }
 
 const operations = Object.entries(/** @type {Record<string, AdminOperation>} */ (adminOperations))
@@ -232,7 +233,9 @@ function members({ properties = {}, required = [] }, use) {
 function comment(text, throws) {
   const shown = (text ?? '')
     .replaceAll(/ \(RFC 3339(, UTC)?\)/g, '')
-    .replaceAll(/`(\w+)`/g, (quoted, name) => (memberNames.has(name) ? `\`${camelCase(name)}\`` : quoted))
+    .replaceAll(/`(\w+)`/g, (quoted, /** @type {string} */ name) =>
+      memberNames.has(name) ? `\`${camelCase(name)}\`` : quoted,
+    )
   const lines = [...wrapped(shown), ...wrapped(throws ?? '')]
   if (lines.length === 0) return ''
   return lines.length === 1
@@ -275,7 +278,7 @@ function tablesText() {
 export const schemas = ${table(results.map((name) => [name, code(schemaOf(name), true)]))} as const
 
 /** Schemas of the other operations, for their types. */
-export const userSchemas = ${table(Object.entries(userSchemas).map(([name, schema]) => [name, code(schema, true)]))} as const
+export const userSchemas = ${table(Object.entries(userSchemas).map(([name, schema]) => [name, code(/** @type {Schema} */ (schema), true)]))} as const
 
 /** Operations of \`/admin/v1\`, by the names of their methods. */
 export const operations = ${table(entries)} as const

@@ -187,8 +187,6 @@ class Management {
     )
   }
 
-  // The table describes the result.
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
   async #send<Result>(
     name: OperationName,
     args: Arguments,

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
 import { installPackages } from '../../scripts/install-packages.js'
 import { temporaryFolder } from '../../server/test/support/service.ts'
 import { runNode } from './support/programs.ts'
@@ -62,6 +64,20 @@ describe('packed package', () => {
       const { sources } = JSON.parse(readFileSync(join(packageFolder, map), 'utf8')) as { sources: string[] }
       for (const source of sources) assert.ok(files.includes(join(dirname(map), source)), `${map}: ${source}`)
     }
+  })
+
+  it('leaves the management API out of a bundle that does not use it', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: "export { UserGroupClient } from '@user-group-service/client'",
+        resolveDir: backend,
+      },
+      ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'neutral' },
+      ...{ external: ['node:*'], conditions: ['node'] },
+    })
+    const bundle = outputFiles[0]?.contents ?? new Uint8Array()
+    assert.doesNotMatch(Buffer.from(bundle).toString(), /admin\/v1|AdminUserGroup/)
+    assert.ok(gzipSync(bundle).length < 5500, `${gzipSync(bundle).length} bytes`)
   })
 
   it('has no dependencies', () => {
