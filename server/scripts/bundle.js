@@ -17,6 +17,7 @@ const { metafile } = await build({
     // Tests evaluate `ugs` again for each command (scripts/ugs-process.js), which should not compile all commands again.
     program: 'dist/cli/program.js',
     'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js',
+    'integrity-check': 'dist/store/sqlite/integrity-check.js',
   },
   outdir: 'bundle',
   // A flat folder at the same depth as `dist/`, so that paths relative to `import.meta.url` stay valid.

@@ -5,11 +5,12 @@ import { parseDatabaseUrl } from '../config/database-url.ts'
 import { storeOptionsOf } from '../runtime/configured-store.ts'
 import { copyStore } from '../store/copy.ts'
 import type { StoreLocation } from '../store/location.ts'
-import { openTablesToRead, openTablesToWrite } from '../store/open-store.ts'
+import { openTablesToRead, openTablesToWrite, resumeStore } from '../store/open-store.ts'
 import { UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
 import { printJson } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
+import { refuseMissingFile } from './with-store.ts'
 
 interface CopyOptions {
   from: string
@@ -29,6 +30,24 @@ export function addStoreCommands(program: Command): void {
     .requiredOption('--to <url>', 'database to copy to: postgres://…; PGPASSWORD can provide the password')
     .addOption(jsonOption())
     .action(copy)
+
+  store
+    .command('resume')
+    .description(
+      'Check a SQLite store that was damaged and is repaired, and let services change it again. Fails if it is still damaged.',
+    )
+    .action(resume)
+}
+
+async function resume(): Promise<void> {
+  const config = readConfig(process.env)
+  refuseMissingFile(config.storeLocation)
+  const isResumed = await resumeStore(config.storeLocation, storeOptionsOf(config))
+  console.error(
+    isResumed
+      ? 'The store is sound. Running services accept changes again.'
+      : 'The store is sound, and was not marked as damaged.',
+  )
 }
 
 async function copy(options: CopyOptions): Promise<void> {

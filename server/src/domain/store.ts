@@ -21,6 +21,24 @@ export interface StoreSpace {
 }
 
 /**
+ * Detection of damage. A damaged store refuses changes until an operator accepts it (`ugs store resume`),
+ * because rows may look absent that exist. Only SQLite finds damage.
+ */
+export interface StoreIntegrity {
+  /** Reason for which the store refuses changes, for the log. Null if it accepts them. */
+  readonly damage: string | null
+
+  /** Checks a small store at once. Returns false if the store is too large for that. */
+  checkIfSmall(): boolean
+
+  /** Checks the whole store, whatever its size, while it serves requests. @throws Fault `unavailable` if the check fails */
+  check(): Promise<void>
+
+  /** Starts a check if the last one is a while ago: something was read that the service did not write. */
+  suspect(): void
+}
+
+/**
  * All ports over one database. Each method of a port is one operation: atomic, durable when its promise resolves, and
  * safe to run at the same time as any other in this and other processes. Results, "not found" included, are values. A
  * method rejects only with a `Fault` of code `unavailable`, or on a defect, and then it changed nothing unless the fault
@@ -44,6 +62,8 @@ export interface Store {
 
   /** The key of the `LocatorCodec`: 16 bytes that the store drew when it was created. */
   readonly locatorKey: Uint8Array
+
+  readonly integrity: StoreIntegrity
 
   /** Reads the size of the store. */
   space(): Promise<StoreSpace>

@@ -28,6 +28,8 @@ export interface BackgroundJobsDependencies {
   readonly logger: Logger
   /** True if this process runs the maintenance for all processes of the store. */
   readonly runsMaintenance: boolean
+  /** True if the store was checked before the start. */
+  readonly isChecked: boolean
 }
 
 /** Starts everything that runs periodically, and the delivery of webhooks. Returns a function that stops it. */
@@ -56,6 +58,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
     stops.push(startWebhooks({ config, store, keyring, logger, metrics: metrics?.webhooks }))
     // The disk of PostgreSQL is out of reach, so that only the metrics need the size.
     if (metrics !== undefined || config.storeLocation.kind === 'sqlite') stops.push(watchSpace(dependencies))
+    if (config.storeLocation.kind === 'sqlite') stops.push(watchIntegrity(dependencies))
     stops.push(
       runEvery(hourMs, () => deleteAllExpired(store, config), warn('Expired rows could not be deleted')),
     )
@@ -99,6 +102,27 @@ function watchSpace({ config, store, metrics, logger }: BackgroundJobsDependenci
     },
     warningsOf(logger)('The size of the store could not be read'),
   )
+}
+
+/** A check of the whole store takes at most this share of a core. */
+const checkShare = 0.001
+
+/** Checks the whole store every hour, or more rarely if that would take too much of a core. */
+function watchIntegrity({ store, logger, isChecked }: BackgroundJobsDependencies): () => void {
+  const onFailure = warningsOf(logger)('The store could not be checked for damage')
+  let timer: NodeJS.Timeout
+  const wait = (durationMs: number) => {
+    timer = setTimeout(check, durationMs)
+  }
+  const check = () => {
+    const startedAt = systemClock.monotonic()
+    void store.integrity
+      .check()
+      .catch(onFailure)
+      .then(() => wait(Math.max(hourMs, (systemClock.monotonic() - startedAt) / checkShare)))
+  }
+  wait(isChecked ? hourMs : 0)
+  return () => clearTimeout(timer)
 }
 
 /** Runs a job now and at each interval. Returns a function that stops it. */

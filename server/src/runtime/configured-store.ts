@@ -11,7 +11,7 @@ import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { SlowStatements } from '../store/slow-statements.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
-export interface StoreObservers extends Pick<StoreOptions, 'watchPool' | 'onPrimaryRefused'> {
+export interface StoreObservers extends Pick<StoreOptions, 'watchPool' | 'onPrimaryRefused' | 'onDamage'> {
   readonly observers: readonly (BatchObserver | undefined)[]
   readonly onSlowStatement: (statement: string, durationMs: number) => void
 }
@@ -30,6 +30,7 @@ export async function openConfiguredStore(
     observer: observation?.observers.reduce(bothOf, undefined),
     watchPool: observation?.watchPool,
     onPrimaryRefused: observation?.onPrimaryRefused,
+    onDamage: observation?.onDamage,
     slowStatements:
       observation && slowMs > 0 ? new SlowStatements(slowMs, observation.onSlowStatement) : undefined,
   })

@@ -99,25 +99,16 @@ interface StartedService extends Service {
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
   const logs = await openLogs(config, metrics)
-  const { logger, limiter, observers, traces } = logs
-  const logSlowStatement = slowStatementLog(logger, limiter)
-  const store = await openConfiguredStore(config, {
-    observers: [metrics?.store, traces?.batches],
-    onSlowStatement: (statement, durationMs) => {
-      metrics?.store.countSlowStatement()
-      logSlowStatement(statement, durationMs)
-    },
-    watchPool: metrics?.store.watchPool,
-    onPrimaryRefused: (isRefused) => logPrimary(logger, isRefused),
-  })
-  logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
+  const { logger, observers, traces } = logs
+  const store = await openObservedStore(config, logs, metrics)
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
   const feed = new EventFeed({ store, clock: systemClock })
   const throttle = throttleOf(config, logger)
-  metrics?.watch(feed, throttle)
+  metrics?.watch(feed, throttle, store.integrity)
   let app: FastifyInstance | undefined
   const close = () => closeAll({ app, usage, store, logs }, config.UGS_CLOSE_TIMEOUT_MS)
   try {
+    const isChecked = store.integrity.damage !== null || store.integrity.checkIfSmall()
     let draining = false
     const isDraining = () => draining
     const keyring = await openKeyring(config, store)
@@ -135,7 +126,9 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     })
     const origin = await listen(app, config)
     const firstStart = await prepareFirstStart(config, store, origin)
-    const stopJobs = startBackgroundJobs({ config, store, keyring, usage, metrics, logger, runsMaintenance })
+    const stopJobs = startBackgroundJobs({
+      ...{ config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked },
+    })
     const { server } = app
     const stop = async (drainMs: number) => {
       draining = true
@@ -160,6 +153,23 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
   }
 }
 
+async function openObservedStore(config: Config, logs: Logs, metrics: Metrics | undefined): Promise<Store> {
+  const { logger, limiter, traces } = logs
+  const logSlowStatement = slowStatementLog(logger, limiter)
+  const store = await openConfiguredStore(config, {
+    observers: [metrics?.store, traces?.batches],
+    onSlowStatement: (statement, durationMs) => {
+      metrics?.store.countSlowStatement()
+      logSlowStatement(statement, durationMs)
+    },
+    watchPool: metrics?.store.watchPool,
+    onPrimaryRefused: (isRefused) => logPrimary(logger, isRefused),
+    onDamage: (reason) => logger.error({ reason }, 'the store is damaged and refuses changes'),
+  })
+  logger.info({ store: describeLocation(config.storeLocation) }, 'the store was opened')
+  return store
+}
+
 function logPrimary(logger: Logger, isRefused: boolean): void {
   if (!isRefused) logger.warn('the primary of PostgreSQL was accepted again')
   else
@@ -169,11 +179,13 @@ function logPrimary(logger: Logger, isRefused: boolean): void {
     )
 }
 
+type Logs = Awaited<ReturnType<typeof openLogs>>
+
 interface Closable {
   readonly app: FastifyInstance | undefined
   readonly usage: UsageRecording
   readonly store: Store
-  readonly logs: Awaited<ReturnType<typeof openLogs>>
+  readonly logs: Logs
 }
 
 async function closeAll({ app, usage, store, logs }: Closable, timeoutMs: number): Promise<void> {

@@ -55,6 +55,17 @@ export async function acceptTimeline(location: StoreLocation, options: StoreOpti
   await (await postgres()).acceptPostgresTimeline(location.server, options)
 }
 
+/**
+ * Checks a damaged SQLite store that was repaired, and lets all processes change it again.
+ * @returns false if it was not marked as damaged
+ * @throws StoreError if it is still damaged
+ */
+export async function resumeStore(location: StoreLocation, options: StoreOptions): Promise<boolean> {
+  if (location.kind !== 'sqlite')
+    throw new StoreError('only a SQLite store stops changes when it is damaged; unset DATABASE_URL')
+  return (await sqlite()).resumeSqlite(location.path, options)
+}
+
 /** @throws StoreError */
 export async function openTablesToRead(location: StoreLocation, options: StoreOptions): Promise<TableReader> {
   return location.kind === 'sqlite'

@@ -387,6 +387,7 @@ export class UserGroupService {
       return this.#keyring.open(userGroup.token, encryptionContext(userGroup))
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
+      if (!error.isKeyMissing) this.#store.integrity.suspect()
       throw new Fault('unavailable', 'The token of this user group cannot be shown at the moment', {
         reason: `TOKEN_SEALED: ${error.message}; ${error.isKeyMissing ? 'add that key to the end of UGS_SECRET_KEYS or of the key file of this process' : 'restore a backup, or rotate the token'}`,
       })

@@ -14,8 +14,8 @@ export function addHealthRoutes(app: FastifyInstance, dependencies: ReadinessDep
     method: ['GET', 'HEAD'],
     url: '/readyz',
     handler: async (_request, reply) => {
-      await checkReadiness(dependencies)
-      return sendJson(reply, 200, '{"status":"ready"}')
+      const status = await checkReadiness(dependencies)
+      return sendJson(reply, 200, JSON.stringify({ status }))
     },
   })
 }

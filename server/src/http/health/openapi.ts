@@ -3,14 +3,22 @@ import type { FaultCode } from '../../domain/fault.ts'
 
 export function healthPaths(): Record<string, object> {
   return {
-    '/healthz': healthPath('healthz', 'Whether the process is alive', 'ok', ['internal']),
-    '/readyz': healthPath('readyz', 'Whether the service accepts requests and can reach its store', 'ready', [
-      'unavailable',
-    ]),
+    '/healthz': healthPath('healthz', 'Whether the process is alive', ['ok'], ['internal']),
+    '/readyz': healthPath(
+      'readyz',
+      'Whether the service accepts requests and can reach its store',
+      ['ready', 'read_only'],
+      ['unavailable'],
+    ),
   }
 }
 
-function healthPath(name: string, summary: string, status: string, faults: readonly FaultCode[]): object {
+function healthPath(
+  name: string,
+  summary: string,
+  statuses: readonly string[],
+  faults: readonly FaultCode[],
+): object {
   return {
     get: {
       operationId: name,
@@ -25,9 +33,9 @@ function healthPath(name: string, summary: string, status: string, faults: reado
               schema: {
                 type: 'object',
                 required: ['status'],
-                properties: { status: { type: 'string', const: status } },
+                properties: { status: { type: 'string', enum: statuses } },
               },
-              example: { status },
+              example: { status: statuses[0] },
             },
           },
         },

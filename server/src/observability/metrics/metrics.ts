@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
+import type { StoreIntegrity } from '../../domain/store.ts'
 import { addFeedMetrics, type WatchedFeed } from './feed-metrics.ts'
 import { addGauge } from './gauge.ts'
 import { HttpMetrics } from './http-metrics.ts'
@@ -60,8 +61,18 @@ export class Metrics {
     })
   }
 
-  watch(feed: WatchedFeed, throttle: { readonly throttledAddresses: number }): void {
+  watch(
+    feed: WatchedFeed,
+    throttle: { readonly throttledAddresses: number },
+    integrity: Pick<StoreIntegrity, 'damage'>,
+  ): void {
     addFeedMetrics(this.#registry, feed)
+    addGauge(this.#registry, {
+      name: 'ugs_store_damaged',
+      help: '1 if the store is damaged and refuses changes, else 0.',
+      read: () => Number(integrity.damage !== null),
+      aggregator: 'max',
+    })
     addGauge(this.#registry, {
       name: 'ugs_throttled_addresses',
       help: 'Client addresses with too many failed authentications within about a minute.',

@@ -1,5 +1,5 @@
 import { Fault } from '../../domain/fault.ts'
-import type { Store } from '../../domain/store.ts'
+import type { Store, StoreIntegrity } from '../../domain/store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import { describeServer, type PostgresServer } from '../location.ts'
 import { StoreError } from '../store-error.ts'
@@ -120,6 +120,14 @@ function storeErrorOf(server: PostgresServer, error: unknown): unknown {
   return code === undefined ? error : new StoreError(`${location}: ${remediationFor(code)} (${code})`)
 }
 
+/** PostgreSQL has checksums and tools of its own. */
+const unchecked: StoreIntegrity = {
+  damage: null,
+  checkIfSmall: () => true,
+  check: () => Promise.resolve(),
+  suspect: () => undefined,
+}
+
 /** Interval of looking for a changed distribution, in milliseconds. */
 const refreshMs = 30_000
 
@@ -159,6 +167,7 @@ export async function storeOver(
     webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
     webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
     locatorKey: locatorKey.key,
+    integrity: unchecked,
     space: async () => {
       const [row] = await retry.query<{ size: number }>('SELECT pg_database_size(current_database()) AS size')
       return { size: row?.size ?? 0, free: null }

@@ -3,6 +3,8 @@ import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
+import { removeMark } from './damage-mark.ts'
+import { firstFault } from './first-fault.ts'
 import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
 import { refuseLostLog } from './store-files.ts'
@@ -36,6 +38,8 @@ export async function copyDatabase(
     await at(from, () => copyPages(from, unfinished, report), to)
     await at(unfinished, () => makeWhole(unfinished))
     flush(unfinished)
+    // That of the damaged store which this one replaces.
+    removeMark(to)
     publish(unfinished, to)
     flush(dirname(to))
     return statSync(to).size
@@ -97,8 +101,8 @@ function makeWhole(file: string): void {
   try {
     copy.pragma('journal_mode = DELETE')
     renewStoreId(copy)
-    const faults = faultsOf(copy)
-    if (faults.length > 0) throw new StoreError(`the copy is damaged (${faults[0]}); use an older backup`)
+    const fault = firstFault(copy)
+    if (fault !== null) throw new StoreError(`the copy is damaged (${fault}); use an older backup`)
   } finally {
     copy.close()
   }
@@ -109,15 +113,6 @@ function renewStoreId(database: Database): void {
   const hasEvents =
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'event_log'").get() !== undefined
   if (hasEvents) database.exec('UPDATE event_log SET store_id = lower(hex(randomblob(4)))')
-}
-
-function faultsOf(database: Database): string[] {
-  const faults = database.prepare<[], string>('PRAGMA integrity_check').pluck().all()
-  const dangling = database.prepare<[], string>('SELECT "table" FROM pragma_foreign_key_check').pluck().all()
-  return [
-    ...faults.filter((fault) => fault !== 'ok'),
-    ...dangling.map((table) => `a row of ${table} refers to nothing`),
-  ]
 }
 
 /** Gives the file its name. Unlike a rename, a link replaces nothing. */

@@ -16,6 +16,8 @@ import {
 } from '../doctor.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
+import { readMark } from './damage-mark.ts'
+import { firstFault } from './first-fault.ts'
 import { isOurs, migrate, readApplied } from './migrate.ts'
 import { remediationFor } from './sqlite-fault.ts'
 import { SecretKeys } from './secret-keys.ts'
@@ -63,6 +65,7 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
   return {
     checks: [
       check('file', [], open),
+      check('damage', ['file'], () => findMark(path)),
       check('permissions', ['file'], () => findPermissionProblems(dirname(path), files)),
       check('schema', ['file'], () => findSchemaProblems('sqlite', readApplied(database()))),
       check('indexes', ['schema'], () => findMissingIndexes(path, database())),
@@ -234,9 +237,19 @@ function sizeOf(path: string): number {
   )
 }
 
+function findMark(path: string): Finding[] {
+  const mark = readMark(path)
+  if (mark === null) return []
+  return [
+    error(
+      `${path} is damaged (${mark}), so services refuse changes.`,
+      'Restore a backup or repair the file, then run `ugs store resume` (docs/operations.md, "A damaged store").',
+    ),
+  ]
+}
+
 function findDamage(path: string, database: Database): Finding[] {
-  const faults = database.prepare<[], string>('PRAGMA quick_check(1)').pluck().all()
-  return faults.every((fault) => fault === 'ok') ? [] : [damaged(path)]
+  return firstFault(database) === null ? [] : [damaged(path)]
 }
 
 function damaged(path: string): Finding {

@@ -5,6 +5,7 @@ import type { SlowStatements } from '../slow-statements.ts'
 import { faultOf, isBusy, isOfSomeStatements, isUnavailable } from './sqlite-fault.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import type { ChangeTracker } from './change-tracker.ts'
+import type { Integrity } from './integrity.ts'
 import type { LogFlusher } from './log-flusher.ts'
 import type { StoreFiles } from './store-files.ts'
 
@@ -42,6 +43,7 @@ export interface GroupCommitGuards {
   readonly files: Pick<StoreFiles, 'check' | 'checkOccasionally'>
   readonly checkpointer: Pick<Checkpointer, 'afterCommit' | 'isRunning'>
   readonly changeTracker: ChangeTracker
+  readonly integrity: Pick<Integrity, 'refuseIfDamaged' | 'afterError'>
   readonly flusher: Pick<LogFlusher, 'flush' | 'whenFlushed'>
 }
 
@@ -81,6 +83,7 @@ export class GroupCommit {
   readonly #files: GroupCommitGuards['files']
   readonly #checkpointer: GroupCommitGuards['checkpointer']
   readonly #changeTracker: ChangeTracker
+  readonly #integrity: GroupCommitGuards['integrity']
   readonly #flusher: GroupCommitGuards['flusher']
   readonly #database: Database
   readonly #options: GroupCommitOptions
@@ -90,6 +93,7 @@ export class GroupCommit {
     this.#files = guards.files
     this.#checkpointer = guards.checkpointer
     this.#changeTracker = guards.changeTracker
+    this.#integrity = guards.integrity
     this.#flusher = guards.flusher
     this.#options = options
     // While SQLite waits for a lock, the event loop is blocked.
@@ -245,6 +249,7 @@ export class GroupCommit {
     } catch (error) {
       end?.(true)
       const isOfOne = error instanceof OperationError
+      this.#integrity.afterError(isOfOne ? error.cause : error)
       // The transaction itself failed, and with it every operation.
       if (!isOfOne && !isOfSomeStatements(error)) return batch.map(() => ({ error }))
       if (batch.length === 1) return [{ error: isOfOne ? error.cause : error }]
@@ -255,9 +260,8 @@ export class GroupCommit {
 
   #transaction(batch: readonly Pending[]): Result[] {
     if (!this.#database.inTransaction) this.#files.checkOccasionally()
-    const results = this.#attempt(batch)
     const before = this.#changes
-    this.#changes = this.#countChanges.get() as number
+    const results = this.#attempt(batch)
     if (this.#changes !== before) {
       this.#mustFlush = true
       this.#files.check()
@@ -299,7 +303,10 @@ export class GroupCommit {
         return result
       })
       this.#changeTracker.beforeCommit()
+      const changes = this.#countChanges.get() as number
+      if (changes !== this.#changes) this.#integrity.refuseIfDamaged()
       this.#commit.run()
+      this.#changes = changes
       endStatement?.('COMMIT')
       return results
     } catch (error) {

@@ -26,6 +26,13 @@ export function checkOwner(database: Database): void {
   if (isAnothers()) throw new StoreError('the database belongs to another program; use another file')
 }
 
+interface MigrateOptions {
+  /** Default is the migrations of this release. */
+  readonly migrations?: readonly Migration[] | undefined
+  /** Called before the tables change. May throw. */
+  readonly beforeChange?: () => void
+}
+
 /**
  * Applies pending migrations under the write lock. If several processes start at once, one does the work and the others find
  * it done. An up-to-date database is only read. Adds the SQL function `user_group_bucket` to the connection.
@@ -34,11 +41,12 @@ export function checkOwner(database: Database): void {
 export function migrate(
   database: Database,
   mode: MigrateMode,
-  migrations: readonly Migration[] = readMigrations('sqlite'),
+  { migrations = readMigrations('sqlite'), beforeChange }: MigrateOptions = {},
 ): void {
   database.function('user_group_bucket', { deterministic: true }, userGroupBucket)
   const pending = () => pendingMigrations(migrations, readApplied(database), mode)
   if (pending().length === 0) return
+  beforeChange?.()
   database
     .transaction(() => {
       if (!isOurs(database)) claim(database)

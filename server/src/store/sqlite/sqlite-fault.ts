@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { Fault } from '../../domain/fault.ts'
+import { StoreDamagedError } from './damage-mark.ts'
 import { FlushError } from './log-flusher.ts'
 import { StoreFilesError } from './store-files.ts'
 
@@ -20,7 +21,17 @@ export function isBusy(error: unknown): boolean {
 const ofSome = /^SQLITE_(FULL|READONLY|CORRUPT|IOERR_(WRITE|READ|SHORT_READ|CORRUPTFS|DATA))/
 
 export function isOfSomeStatements(error: unknown): boolean {
-  return error instanceof BetterSqlite3.SqliteError && ofSome.test(error.code)
+  return (
+    error instanceof StoreDamagedError ||
+    (error instanceof BetterSqlite3.SqliteError && ofSome.test(error.code))
+  )
+}
+
+/** Errors of a file whose content is not what SQLite wrote. A disk that cannot be read (IOERR_READ) gives no wrong data. */
+const damage = /^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_READ|CORRUPTFS|DATA))/
+
+export function isDamage(error: unknown): error is InstanceType<typeof BetterSqlite3.SqliteError> {
+  return error instanceof BetterSqlite3.SqliteError && damage.test(error.code)
 }
 
 /** Returns the problem and the remedy, for the log. */
@@ -52,6 +63,10 @@ export function faultOf(error: unknown): unknown {
       'The disk of the store failed. This request may have taken effect; GET the user group before you retry.'
     return new Fault('unavailable', message, { reason: error.message })
   }
+  if (error instanceof StoreDamagedError)
+    return new Fault('unavailable', 'The store is damaged and refuses changes. Nothing was changed.', {
+      reason: error.message,
+    })
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
   return isUnavailable(error)
     ? new Fault('unavailable', 'The store is unavailable', {

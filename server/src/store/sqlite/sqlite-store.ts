@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import type { ApiTokenStore } from '../../domain/api-token/api-token-store.ts'
@@ -24,9 +24,12 @@ import { ApiTokens } from './api-tokens.ts'
 import { AuditLog } from './audit-log.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { Sessions } from './sessions.ts'
+import { DamageMark, readMark, removeMark } from './damage-mark.ts'
 import { DataSources } from './data-sources.ts'
 import { Events } from './events.ts'
+import { firstFault } from './first-fault.ts'
 import { GroupCommit } from './group-commit.ts'
+import { Integrity } from './integrity.ts'
 import { LogFlusher } from './log-flusher.ts'
 import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
@@ -52,16 +55,19 @@ export interface SqliteOptions {
   readonly lockTimeoutMs: number
   readonly observer?: BatchObserver | undefined
   readonly slowStatements?: SlowStatements | undefined
+  /** Called when this process finds that the store is damaged. */
+  readonly onDamage?: ((reason: string) => void) | undefined
 }
 
 /** @throws StoreError */
 export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const database = openDatabase(path, options)
   const changeTracker = new ChangeTracker(database)
-  const { commit, close } = startGroupCommit(database, path, changeTracker, options)
+  const integrity = new Integrity(database, path, new DamageMark(path, options.onDamage))
+  const { commit, close } = startGroupCommit(database, path, { changeTracker, integrity }, options)
   const audit = new AuditLog(database)
   const mappings = new Mappings(database)
-  const userGroups = new UserGroups(database, changeTracker, mappings, audit)
+  const userGroups = new UserGroups(database, { changeTracker, mappings, audit, integrity })
   const userGroupHistory = new UserGroupHistory(database)
   const apiTokens = new ApiTokens(database, audit)
   const workspaces = new Workspaces(database, apiTokens, audit)
@@ -104,6 +110,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
         untilDone(commit, 'Events.deleteOlderThan', () => events.deleteBatch(before)),
     },
     ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
+    integrity,
     space: () => spaceOf(path),
     ping: () => commit.run('Workspaces.probe', () => workspaces.probe()),
     close,
@@ -113,14 +120,15 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
 function startGroupCommit(
   database: Database,
   path: string,
-  changeTracker: ChangeTracker,
+  guards: { readonly changeTracker: ChangeTracker; readonly integrity: Integrity },
   options: SqliteOptions,
 ): { commit: GroupCommit; close: () => Promise<void> } {
   const files = new StoreFiles(database, path)
   const checkpointer = new Checkpointer(database, path)
   const flusher = new LogFlusher(database, `${path}-wal`, options)
-  const commit = new GroupCommit(database, { files, checkpointer, changeTracker, flusher }, options)
+  const commit = new GroupCommit(database, { ...guards, files, checkpointer, flusher }, options)
   const close = async () => {
+    guards.integrity.close()
     await commit.finish()
     await checkpointer.close()
     database.close()
@@ -173,6 +181,32 @@ function readLocatorKey(database: Database): Uint8Array {
   return database.prepare<[], Uint8Array>('SELECT key FROM locator_key').pluck().get() as Uint8Array
 }
 
+/**
+ * Checks a damaged database that was repaired, and lets all processes change it again.
+ * @returns false if it was not marked as damaged
+ * @throws StoreError if it is still damaged
+ */
+export function resumeSqlite(path: string, options: SqliteOptions): boolean {
+  if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
+  let database: Database | undefined
+  try {
+    refuseLostLog(path)
+    database = new BetterSqlite3(path, { fileMustExist: true, timeout: options.lockTimeoutMs })
+    checkOwner(database)
+    database.pragma('cell_size_check = ON')
+    const fault = firstFault(database)
+    if (fault !== null)
+      throw new StoreError(`the database is still damaged (${fault}); restore a backup, or repair it`)
+  } catch (error) {
+    throw storeErrorOf(path, error)
+  } finally {
+    database?.close()
+  }
+  const isMarked = readMark(path) !== null
+  removeMark(path)
+  return isMarked
+}
+
 /** @throws StoreError */
 export function openSqliteToRead(path: string, options: SqliteOptions): TableReader {
   if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
@@ -196,17 +230,37 @@ function openDatabase(path: string, options: SqliteOptions): Database {
     if (options.migrate === 'check' && !existsSync(path))
       pendingMigrations(readMigrations('sqlite'), [], 'check')
     refuseLostLog(path)
+    refuseLostDatabase(path)
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before any setting, so that another program's database stays unchanged.
     checkOwner(database)
     configure(database, options.lockTimeoutMs)
-    migrate(database, options.migrate, options.migrations)
+    migrate(database, options.migrate, {
+      migrations: options.migrations,
+      beforeChange: () => refuseDamaged(path),
+    })
     refuseReadOnly(database, options.lockTimeoutMs)
     return database
   } catch (error) {
     database?.close()
     throw storeErrorOf(path, error)
   }
+}
+
+/** A new store in place of a damaged one would issue new tokens. @throws StoreError */
+function refuseLostDatabase(path: string): void {
+  if (!existsSync(path) && readMark(path) !== null)
+    throw new StoreError(
+      `the database is missing, and was damaged; run \`ugs restore\`, or remove ${basename(path)}-damaged to begin with an empty store`,
+    )
+}
+
+function refuseDamaged(path: string): void {
+  const mark = readMark(path)
+  if (mark !== null)
+    throw new StoreError(
+      `the database is damaged (${mark}), and this release has to change its tables; repair it and run \`ugs store resume\`, or restore a backup`,
+    )
 }
 
 function configure(database: Database, lockTimeoutMs: number): void {

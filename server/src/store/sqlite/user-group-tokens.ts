@@ -16,6 +16,7 @@ import {
   type TokenlessRow,
   type UserGroupRow,
 } from '../user-group-row.ts'
+import type { Integrity } from './integrity.ts'
 
 type LocatedRow = TokenlessRow & Pick<UserGroupRow, 'token_hash'>
 type OfUserGroup = Pick<TokenlessUserGroup, 'workspaceId' | 'teamId'>
@@ -35,6 +36,7 @@ export interface FoundToken {
 
 /** Looks up the tokens of user groups, and keeps superseded ones and the responses to rotations with an idempotency key. */
 export class UserGroupTokens {
+  readonly #integrity: Pick<Integrity, 'refuseIfDamaged'>
   readonly #selectOwner: Statement<[number, number, Environment], LocatedRow>
   readonly #selectSuperseded: Statement<[number, number, Uint8Array], SupersededRow>
   readonly #insertSuperseded: Statement<[number, number, Uint8Array, number, number, number]>
@@ -45,7 +47,8 @@ export class UserGroupTokens {
   readonly #deleteRecords: Statement<[number, number]>
   readonly #deleteExpiredRecords: Statement<[number]>
 
-  constructor(database: Database) {
+  constructor(database: Database, integrity: Pick<Integrity, 'refuseIfDamaged'>) {
+    this.#integrity = integrity
     this.#selectOwner = database.prepare(
       `SELECT ${tokenlessColumns}, user_group.token_hash FROM user_group
        WHERE team_id = ? AND workspace_id = ? AND environment = ?`,
@@ -77,7 +80,13 @@ export class UserGroupTokens {
     this.#deleteExpiredRecords = database.prepare('DELETE FROM idempotency_key WHERE expires_at <= ?')
   }
 
-  find({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
+  find(tenantScope: TenantScope, token: TokenReference): FoundToken | null {
+    const found = this.#find(tenantScope, token)
+    if (found === null) this.#integrity.refuseIfDamaged()
+    return found
+  }
+
+  #find({ workspaceId, environment }: TenantScope, { teamId, hash }: TokenReference): FoundToken | null {
     const row = this.#selectOwner.get(teamId, workspaceId, environment)
     if (row === undefined) return null
     if (timingSafeEqual(row.token_hash, hash)) return { row, superseded: null }

@@ -57,6 +57,7 @@ import {
 } from '../user-group-row.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { ChangeTracker } from './change-tracker.ts'
+import type { Integrity } from './integrity.ts'
 import type { Mappings } from './mappings.ts'
 import type { Synchronous } from './port.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
@@ -72,6 +73,14 @@ type ViewValues = [
   sealed: string,
 ]
 
+export interface UserGroupsDependencies {
+  readonly changeTracker: ChangeTracker
+  readonly mappings: Mappings
+  readonly audit: AuditLog
+  /** Refuses absences too: in a damaged store, a user group that exists may look absent. */
+  readonly integrity: Pick<Integrity, 'refuseIfDamaged'>
+}
+
 /**
  * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision, within one
  * transaction of `GroupCommit`.
@@ -80,15 +89,17 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   readonly #changeTracker: ChangeTracker
   readonly #mappings: Mappings
   readonly #audit: AuditLog
+  readonly #integrity: Pick<Integrity, 'refuseIfDamaged'>
   readonly #statements: ReturnType<typeof prepareStatements>
   readonly #tokens: UserGroupTokens
 
-  constructor(database: Database, changeTracker: ChangeTracker, mappings: Mappings, audit: AuditLog) {
+  constructor(database: Database, { changeTracker, mappings, audit, integrity }: UserGroupsDependencies) {
     this.#changeTracker = changeTracker
     this.#mappings = mappings
     this.#audit = audit
+    this.#integrity = integrity
     this.#statements = prepareStatements(database)
-    this.#tokens = new UserGroupTokens(database)
+    this.#tokens = new UserGroupTokens(database, integrity)
   }
 
   getOrCreate(command: GetOrCreateUserGroup): GetOrCreateOutcome {
@@ -175,11 +186,13 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
 
   find(key: UserGroupKey): UserGroup | null {
     const row = this.#statements.select.get(key.workspaceId, key.environment, key.providedId)
+    if (row === undefined) this.#integrity.refuseIfDamaged()
     return row === undefined ? null : userGroupOf(key, row)
   }
 
   findById(workspaceId: number, environment: Environment, teamId: number): UserGroup | null {
     const row = this.#statements.selectById.get(teamId, workspaceId, environment)
+    if (row === undefined) this.#integrity.refuseIfDamaged()
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 
@@ -291,7 +304,10 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const { workspaceId, environment, target } = command
     if ('providedId' in target) {
       const row = this.#statements.select.get(workspaceId, environment, target.providedId)
-      if (row === undefined) return null
+      if (row === undefined) {
+        this.#integrity.refuseIfDamaged()
+        return null
+      }
       return {
         userGroup: tokenlessUserGroupOf(command, row),
         tokenHash: row.token_hash,
