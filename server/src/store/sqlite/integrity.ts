@@ -69,11 +69,7 @@ export class Integrity implements StoreIntegrity {
   /** Call it with the error of each failed operation or transaction. */
   afterError(error: unknown): void {
     if (isDamage(error)) this.#mark.set(error.code)
-    else {
-      const fault = faultOf(error)
-      // A row that cannot be read as the service wrote it, or a violated constraint.
-      if (!(fault instanceof Fault) || fault.code === 'internal') this.suspect()
-    }
+    else if (isUnexpected(error)) this.suspect()
   }
 
   /** Refuses a change or an absence if the database is marked. @throws StoreDamagedError */
@@ -94,4 +90,10 @@ export class Integrity implements StoreIntegrity {
       this.#mark.set(error.code)
     }
   }
+}
+
+/** Returns whether a row may not be as the service wrote it, or a constraint was violated. */
+function isUnexpected(error: unknown): boolean {
+  const fault = faultOf(error)
+  return error instanceof SyntaxError || !(fault instanceof Fault) || fault.code === 'internal'
 }

@@ -67,6 +67,12 @@ export function faultOf(error: unknown): unknown {
     return new Fault('unavailable', 'The store is damaged and refuses changes. Nothing was changed.', {
       reason: error.message,
     })
+  // Of `JSON.parse`. Requests were parsed before.
+  if (error instanceof SyntaxError)
+    return new Fault('unavailable', 'The store is unavailable', {
+      reason:
+        'ROW_UNREADABLE: a row has text that is not JSON; run `ugs doctor --deep`, and restore a backup or update the user group',
+    })
   if (!(error instanceof BetterSqlite3.SqliteError)) return error
   return isUnavailable(error)
     ? new Fault('unavailable', 'The store is unavailable', {
