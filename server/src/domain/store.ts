@@ -16,8 +16,18 @@ import type { WorkspaceStore } from './workspace/workspace-store.ts'
 /** Size of a store and free space of its disk, in bytes. */
 export interface StoreSpace {
   readonly size: number
+  /** Size of the write-ahead log, a part of `size`. Null if the server of the database manages it. */
+  readonly log: number | null
   /** Null if the disk is that of another machine. */
   readonly free: number | null
+}
+
+/** Minimum size of a write-ahead log of which a warning is logged, in bytes: more than a busy service needs. */
+const largeLogBytes = 64 * 1_048_576
+
+/** Returns whether a write-ahead log is too large for its store, both in bytes. A long read transaction then keeps it from restarting. */
+export function isLogLarge(log: number, store: number): boolean {
+  return log > Math.max(largeLogBytes, (store - log) / 10)
 }
 
 /**
@@ -67,6 +77,9 @@ export interface Store {
 
   /** Reads the size of the store. */
   space(): Promise<StoreSpace>
+
+  /** Begins to shrink a write-ahead log that is too large, or large while nothing is written. Call it regularly. */
+  shrinkLog(): Promise<void>
 
   /** Resolves if the database responds. */
   ping(): Promise<void>

@@ -10,7 +10,7 @@ import type { Store } from '../domain/store.ts'
 import { restorableMs } from '../domain/user-group/user-group.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Metrics } from '../observability/metrics/metrics.ts'
-import { DiskWarning, mebibyte } from './disk-warning.ts'
+import { mebibyte, SpaceWarnings } from './space-warnings.ts'
 import type { UsageRecording } from './usage-recording.ts'
 import { reasonOf, warningsOf } from './warnings.ts'
 import { startWebhooks } from './webhooks.ts'
@@ -18,6 +18,9 @@ import { startWebhooks } from './webhooks.ts'
 const minuteMs = 60 * 1000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
+
+/** Interval of looking for a large write-ahead log, in milliseconds. */
+const shrinkingMs = 10_000
 
 export interface BackgroundJobsDependencies {
   readonly config: Config
@@ -58,7 +61,12 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
     stops.push(startWebhooks({ config, store, keyring, logger, metrics: metrics?.webhooks }))
     // The disk of PostgreSQL is out of reach, so that only the metrics need the size.
     if (metrics !== undefined || config.storeLocation.kind === 'sqlite') stops.push(watchSpace(dependencies))
-    if (config.storeLocation.kind === 'sqlite') stops.push(watchIntegrity(dependencies))
+    if (config.storeLocation.kind === 'sqlite') {
+      stops.push(watchIntegrity(dependencies))
+      stops.push(
+        runEvery(shrinkingMs, () => store.shrinkLog(), warn('The write-ahead log could not be shrunk')),
+      )
+    }
     stops.push(
       runEvery(hourMs, () => deleteAllExpired(store, config), warn('Expired rows could not be deleted')),
     )
@@ -92,13 +100,13 @@ export function logSecretKeys(config: Config, keyring: Keyring, logger: Logger, 
 /** Reads the size of the store and the free space of its disk every minute. */
 function watchSpace({ config, store, metrics, logger }: BackgroundJobsDependencies): () => void {
   const warningBytes = config.UGS_DISK_WARNING_MB * mebibyte
-  const warning = new DiskWarning(warningBytes, logger, systemClock)
+  const warnings = new SpaceWarnings(warningBytes, logger, systemClock)
   return runEvery(
     minuteMs,
     async () => {
       const space = await store.space()
       metrics?.space.set(space, warningBytes)
-      if (space.free !== null) warning.check(space.free)
+      warnings.check(space)
     },
     warningsOf(logger)('The size of the store could not be read'),
   )

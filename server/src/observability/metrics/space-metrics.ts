@@ -17,6 +17,7 @@ export class SpaceMetrics {
     if (!isFirst) return
     this.#add('ugs_store_size_bytes', 'Size of the store, read every minute.', ({ size }) => size)
     if (space.free === null) return
+    this.#add('ugs_store_log_size_bytes', 'Size of the write-ahead log, read every minute.', ({ log }) => log)
     this.#add(
       'ugs_disk_free_bytes',
       'Free space on the disk of the store, read every minute.',

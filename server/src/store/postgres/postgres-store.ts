@@ -170,8 +170,10 @@ export async function storeOver(
     integrity: unchecked,
     space: async () => {
       const [row] = await retry.query<{ size: number }>('SELECT pg_database_size(current_database()) AS size')
-      return { size: row?.size ?? 0, free: null }
+      return { size: row?.size ?? 0, log: null, free: null }
     },
+    // The server does.
+    shrinkLog: () => Promise.resolve(),
     ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
     close: async () => {
       clearInterval(refreshing)

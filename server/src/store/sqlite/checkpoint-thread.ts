@@ -1,7 +1,14 @@
-// Thread of `Checkpointer`. Each message is the path of a database to checkpoint, and is followed by the outcome.
+// Thread of `Checkpointer`. Each message is a request, and is followed by the outcome.
 import { parentPort } from 'node:worker_threads'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { isBusy } from './sqlite-fault.ts'
+
+export interface CheckpointRequest {
+  /** Path of the database. */
+  readonly path: string
+  /** True to also empty the file of the log. */
+  readonly truncates: boolean
+}
 
 /** `blocked` if another process kept the checkpoint from reaching the end of the log: a long read transaction, or a busy writer. */
 export type CheckpointOutcome = 'done' | 'blocked' | 'failed'
@@ -20,12 +27,12 @@ const lockedPages = 1000
 /** Maximum time to wait for the write lock, in milliseconds. */
 const lockTimeoutMs = 100
 
-parentPort?.on('message', (path: string) => {
-  parentPort?.postMessage(outcomeOf(path))
+parentPort?.on('message', (request: CheckpointRequest) => {
+  parentPort?.postMessage(outcomeOf(request))
 })
 
 /** Opens the database only for the checkpoint, because repairing its files needs exclusive access. */
-function outcomeOf(path: string): CheckpointOutcome {
+function outcomeOf({ path, truncates }: CheckpointRequest): CheckpointOutcome {
   const databases: Database[] = []
   const open = () => {
     const database = new BetterSqlite3(path, { fileMustExist: true, timeout: lockTimeoutMs })
@@ -33,7 +40,7 @@ function outcomeOf(path: string): CheckpointOutcome {
     return database
   }
   try {
-    return checkpoint(open(), open()) ? 'done' : 'blocked'
+    return checkpoint(open(), open(), truncates) ? 'done' : 'blocked'
   } catch (error) {
     return isBusy(error) ? 'blocked' : 'failed'
   } finally {
@@ -42,7 +49,7 @@ function outcomeOf(path: string): CheckpointOutcome {
 }
 
 /** @returns whether all of the log was checkpointed, so that the next commit restarts it */
-function checkpoint(database: Database, locking: Database): boolean {
+function checkpoint(database: Database, locking: Database, truncates: boolean): boolean {
   // PASSIVE copies as many pages as it can without blocking readers or writers.
   const passive = database.prepare<[], Log>('PRAGMA wal_checkpoint(PASSIVE)')
   const pagesLeft = () => {
@@ -52,6 +59,11 @@ function checkpoint(database: Database, locking: Database): boolean {
   let left = Infinity
   for (let i = 0; i < unlockedCheckpoints; i++) left = pagesLeft()
   if (left > lockedPages) return false
+  if (truncates) {
+    // No process could write while SQLite waits for a reader.
+    locking.pragma('busy_timeout = 0')
+    return locking.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0
+  }
   locking.exec('BEGIN IMMEDIATE')
   return pagesLeft() === 0
 }

@@ -1,10 +1,18 @@
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement } from 'better-sqlite3'
-import type { CheckpointOutcome } from './checkpoint-thread.ts'
+import type { CheckpointOutcome, CheckpointRequest } from './checkpoint-thread.ts'
 
 /** Number of pages in the write-ahead log at which it is checkpointed. */
 const maxPages = 4000
+/**
+ * Maximum size of the file of the log after it restarts, in bytes: 10,000 pages. It is larger only while a long read transaction keeps
+ * the log from restarting.
+ */
+const maxFileBytes = 40 * 1_048_576
+/** Size from which the file of an idle store is emptied, in bytes. A smaller one is left, because the next commits need it. */
+const idleFileBytes = 4 * 1_048_576
 /** Minimum interval of checks of the log's length, in milliseconds. */
 const askEveryMs = 20
 /** Pause after a checkpoint that another process kept from reaching the end of the log, in milliseconds. */
@@ -18,11 +26,14 @@ export class Checkpointer {
   #askedAt = -Infinity
   #worker: Worker | undefined
   #isRunning = false
+  #hasCommitted = false
 
   constructor(database: Database, path: string) {
     this.#database = database
     this.#path = path
     this.#setCommits(false)
+    // SQLite never shrinks the file otherwise.
+    database.pragma(`journal_size_limit = ${maxFileBytes}`)
     this.#askLength = database.prepare('PRAGMA wal_checkpoint(NOOP)')
   }
 
@@ -32,14 +43,28 @@ export class Checkpointer {
 
   /** Call it after a commit that wrote. */
   afterCommit(): void {
+    this.#hasCommitted = true
     const now = performance.now()
     if (this.#isRunning || now - this.#askedAt < askEveryMs) return
     this.#askedAt = now
     const length = this.#askLength.get()
     if (length === undefined || length.log - length.checkpointed < maxPages) return
+    this.#request({ path: this.#path, truncates: false })
+  }
+
+  /** Empties the file of the log if it is too large, or large and nothing was written since the last call. */
+  async shrinkLog(): Promise<void> {
+    const isIdle = !this.#hasCommitted
+    this.#hasCommitted = false
+    const { size } = await stat(`${this.#path}-wal`)
+    if (!this.#isRunning && size > (isIdle ? idleFileBytes : maxFileBytes))
+      this.#request({ path: this.#path, truncates: true })
+  }
+
+  #request(request: CheckpointRequest): void {
     this.#isRunning = true
     this.#worker ??= this.#start()
-    this.#worker.postMessage(this.#path)
+    this.#worker.postMessage(request)
   }
 
   async close(): Promise<void> {

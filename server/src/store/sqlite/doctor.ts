@@ -14,6 +14,7 @@ import {
   type Finding,
   type StoreExamination,
 } from '../doctor.ts'
+import { isLogLarge } from '../../domain/store.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { readMark } from './damage-mark.ts'
@@ -29,8 +30,6 @@ export interface SqliteExaminationOptions {
   readonly deep: boolean
 }
 
-/** Size of the write-ahead log from which the check warns, in bytes: many times the size at which the service checkpoints it. */
-const largeLogBytes = 256 * 1_048_576
 /** Difference of clocks that is tolerated, in milliseconds. */
 const toleratedMs = 60_000
 
@@ -221,11 +220,11 @@ function findFutureTimes(database: Database): Finding[] {
 
 function findLogProblems(path: string): Finding[] {
   const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (bytes < largeLogBytes) return []
+  if (!isLogLarge(bytes, sizeOf(path))) return []
   return [
     warning(
-      `${path}-wal has ${megabytes(bytes)}: a long read keeps the service from checkpointing it.`,
-      `Find the processes that have the file open with \`fuser -v ${path}\`, and end those that are not the service.`,
+      `${path}-wal has ${megabytes(bytes)}, and the database ${megabytes(sizeOf(path) - bytes)}: a long read keeps the log from restarting.`,
+      `Find the processes that have the file open with \`fuser -v ${path}\`, and end those that are not the service. Then it shrinks by itself.`,
     ),
   ]
 }

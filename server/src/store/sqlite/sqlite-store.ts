@@ -64,7 +64,12 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const database = openDatabase(path, options)
   const changeTracker = new ChangeTracker(database)
   const integrity = new Integrity(database, path, new DamageMark(path, options.onDamage))
-  const { commit, close } = startGroupCommit(database, path, { changeTracker, integrity }, options)
+  const { commit, checkpointer, close } = startGroupCommit(
+    database,
+    path,
+    { changeTracker, integrity },
+    options,
+  )
   const audit = new AuditLog(database)
   const mappings = new Mappings(database)
   const userGroups = new UserGroups(database, { changeTracker, mappings, audit, integrity })
@@ -112,6 +117,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
     integrity,
     space: () => spaceOf(path),
+    shrinkLog: () => checkpointer.shrinkLog(),
     ping: () => commit.run('Workspaces.probe', () => workspaces.probe()),
     close,
   }
@@ -122,7 +128,7 @@ function startGroupCommit(
   path: string,
   guards: { readonly changeTracker: ChangeTracker; readonly integrity: Integrity },
   options: SqliteOptions,
-): { commit: GroupCommit; close: () => Promise<void> } {
+): { commit: GroupCommit; checkpointer: Checkpointer; close: () => Promise<void> } {
   const files = new StoreFiles(database, path)
   const checkpointer = new Checkpointer(database, path)
   const flusher = new LogFlusher(database, `${path}-wal`, options)
@@ -134,7 +140,7 @@ function startGroupCommit(
     database.close()
     flusher.close()
   }
-  return { commit, close }
+  return { commit, checkpointer, close }
 }
 
 function webhookPorts(

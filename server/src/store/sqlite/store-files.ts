@@ -129,7 +129,8 @@ export async function spaceOf(path: string): Promise<StoreSpace> {
     ),
   )
   const { bavail, bsize } = await statfs(dirname(path))
-  return { size: sizes.reduce((sum, size) => sum + size, 0), free: bavail * bsize }
+  const [, log = 0] = sizes
+  return { size: sizes.reduce((sum, size) => sum + size, 0), log, free: bavail * bsize }
 }
 
 /** Byte offsets in the index of the write-ahead log (https://sqlite.org/walformat.html, section 2.1). */

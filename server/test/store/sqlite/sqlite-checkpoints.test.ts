@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -20,7 +22,7 @@ const pageInLog = 4096 + 24
 /** Length of the log, in pages, at which it is checkpointed. */
 const maxPages = 4000
 
-async function openFilled(t: TestContext, open: typeof openFromSource) {
+async function openFilled(t: TestContext, open: typeof openFromSource, isRead = false) {
   const path = join(temporaryFolder(t), 'ugs.db')
   const store = await open({ kind: 'sqlite', path }, defaults)
   const observer = new BetterSqlite3(path)
@@ -42,14 +44,15 @@ async function openFilled(t: TestContext, open: typeof openFromSource) {
     })
     created++
     // On a busy machine, the thread of the checkpoint gets less CPU time than the writer.
-    if (pagesLeft() > maxPages) await sleep(20)
+    if (pagesLeft() > maxPages && !isRead) await sleep(20)
   }
   const close = async () => {
     await store.close()
     assert.equal(observer.pragma('integrity_check', { simple: true }), 'ok')
     assert.equal(observer.prepare('SELECT count(*) FROM user_group').pluck().get(), created)
   }
-  return { path, observer, create, pagesLeft, close }
+  const logBytes = () => statSync(`${path}-wal`).size
+  return { path, store, observer, create, pagesLeft, logBytes, close }
 }
 
 for (const [how, open] of [
@@ -76,3 +79,30 @@ test('the write-ahead log is checkpointed after a long read transaction has ende
   })
   await close()
 })
+
+/** Maximum size of the file of the log after it restarts. */
+const maxFileBytes = 40 * 1_048_576
+
+for (const [how, isIdle] of [
+  ['by the next commits', false],
+  ['while nothing is written', true],
+] as const)
+  test(`the file of the write-ahead log shrinks ${how} after a long read transaction of another process`, async (t) => {
+    const { path, store, create, logBytes, close } = await openFilled(t, openStore, true)
+    const program = `const db = require('better-sqlite3')(process.argv[1]); db.exec('BEGIN; SELECT count(*) FROM user_group'); console.log('reading'); process.stdin.resume()`
+    const reader = spawn(process.execPath, ['-e', program, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+    t.after(() => reader.kill())
+    await once(reader.stdout, 'data')
+    while (logBytes() < 1.5 * maxFileBytes) await create()
+    await store.shrinkLog()
+    await create()
+    assert.ok(logBytes() > maxFileBytes, 'the reader still needs the log')
+    reader.kill()
+    await once(reader, 'exit')
+    await poll('a smaller log', 20_000, async () => {
+      if (isIdle) await store.shrinkLog()
+      else await create()
+      return logBytes() <= (isIdle ? 0 : maxFileBytes) ? true : undefined
+    })
+    await close()
+  })
