@@ -366,6 +366,25 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
   })
 }
 
+test('an id that another workspace uses, used or has not used yet gets the same response', async () => {
+  await runCommand(service, 'workspace', 'create', 'third')
+  const { byToken: headers } = await there('Customer', 'third')
+  const withId = (id: number) =>
+    Object.fromEntries(
+      Object.entries(nobodys).map(([name, value]) => [name, typeof value === 'number' ? id : value]),
+    ) as unknown as typeof nobodys
+  for (const [id, operation] of all.filter(([, { route }]) => route.includes('id}'))) {
+    const responses = new Set<string>()
+    const ids = [owned.teamId, owned.deletedTeamId, owned.deletedTeamId + 1, 2 ** 31, Number.MAX_SAFE_INTEGER]
+    for (const one of ids) {
+      const response = await operation.send(origin, headers, withId(one))
+      const names = Object.keys(response.headers).sort().join()
+      responses.add(`${response.status} ${names} ${comparable(response, nobodys)}`)
+    }
+    assert.equal(responses.size, 1, `${id}: ${[...responses].join('\n')}`)
+  }
+})
+
 test('a leaked API token of another environment is unknown and stays valid', async () => {
   for (const environment of ['Customer', 'Testing'] as const) {
     const { admin: other, adminToken } = await manage(service, environment, 'second')
