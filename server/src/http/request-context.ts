@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultCode } from '../domain/fault.ts'
 import type { AuthorizedRequest } from './operations.ts'
+import { securityHeaders } from './security-headers.ts'
 import type { Permit } from './server/permit.ts'
 import type { RequestTrace } from './server/request-observer.ts'
 import { sendSuccess } from './server/success-response.ts'
@@ -23,6 +24,8 @@ export interface Replacement {
 }
 
 const contextKey = Symbol('context')
+
+const securityHeaderList = Object.entries(securityHeaders).flat()
 
 type RequestWithContext = IncomingMessage & { [contextKey]?: RequestContext }
 
@@ -85,7 +88,9 @@ export class RequestContext implements ResponseHeaders {
       this.respondedAt = performance.now()
       if (mayBeTooLongToDrop(raw)) this.#headers.push('Connection', 'close')
     }
+    // Programs get the successful responses of this path. A browser can be led to the others.
     if (status === 200 && !isUnread) return sendSuccess(response, this.#headers, json)
+    this.#headers.push(...securityHeaderList)
     response.writeHead(status, this.#headers)
     if (isUnread) endingWithRequest(raw, Buffer.from(json)).pipe(response)
     else response.end(json)

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { contextOf } from './request-context.ts'
+import { securityHeaders } from './security-headers.ts'
 import { endingWithRequest, hasUnreadBody, mayBeTooLongToDrop } from './server/unread-body.ts'
 
-/** Sets the headers that every response has (contract, "Errors"). */
+/** Sets the headers that every response of Fastify has (contract, "Errors"). */
 export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
-  reply.header('x-request-id', requestId)
-  reply.header('cache-control', 'no-store')
+  reply.headers({ ...securityHeaders, 'x-request-id': requestId, 'cache-control': 'no-store' })
 }
 
 /**

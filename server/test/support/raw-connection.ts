@@ -165,11 +165,12 @@ function takeResponse(bytes: Buffer, method: string): { response: HttpResponse; 
     headers[key] = key in headers ? `${headers[key]}, ${value}` : value
   }
   const start = endOfHead + 4
-  const hasBody = method !== 'HEAD' && status >= 200
+  const hasBody = method !== 'HEAD' && status >= 200 && status !== 304
   const end = start + (hasBody ? Number(headers['content-length']) : 0)
   if (Number.isNaN(end)) throw new Error(`no Content-Length: ${lines.join(' | ')}`)
   if (bytes.length < end) return undefined
   const text = bytes.subarray(start, end).toString()
-  const response = { status, headers, text, body: hasBody ? (JSON.parse(text) as unknown) : undefined }
+  const isJson = hasBody && headers['content-type'] === 'application/json'
+  const response = { status, headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
   return { response, rest: bytes.subarray(end) }
 }

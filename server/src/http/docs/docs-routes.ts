@@ -5,7 +5,7 @@ import { sendJson } from '../response.ts'
 
 // The page's script sets inline styles, and its icons are data URLs.
 const contentSecurityPolicy =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** @param files path of the static files, relative to the page */
 const page = (files: string) => `<!doctype html>

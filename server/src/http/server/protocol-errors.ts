@@ -4,6 +4,7 @@ import { Fault } from '../../domain/fault.ts'
 import { contextOf } from '../request-context.ts'
 import { errorJson } from '../error-response.ts'
 import { oauthPaths, operationPaths } from '../operations.ts'
+import { securityHeaders } from '../security-headers.ts'
 import type { HttpConnection } from './http-connection.ts'
 import type { RequestTracker } from './request-tracker.ts'
 import type { Stage } from './stage.ts'
@@ -28,6 +29,10 @@ const methodsOf = new Map([
   ...[oauthPaths.introspect, oauthPaths.revoke].map((path) => [path, 'POST'] as const),
 ])
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/[^ ?]*?)\/?(?:\?\S*)? HTTP\/1\.[01]\r\n/
+
+const securityHeaderLines = Object.entries(securityHeaders)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
 
 /** Time to read and drop what a client sends after its last response, in milliseconds. */
 const lingerMs = 1000
@@ -103,6 +108,7 @@ export class ProtocolErrors implements Stage {
         `Content-Length: ${bytes}\r\n` +
         `X-Request-Id: ${requestId}\r\n` +
         'Cache-Control: no-store\r\n' +
+        securityHeaderLines +
         (allow === undefined ? '' : `Allow: ${allow}\r\n`) +
         'Connection: close\r\n\r\n' +
         body,
