@@ -86,6 +86,18 @@ describe('console session', () => {
     await page.reload()
     await isIn('Testing')
 
+    const another = (await runCommand(service, 'console-link', '--url', service.origin)).trim()
+    await page.goto(another)
+    await page.getByRole('heading', { name: 'Use this sign-in link?' }).waitFor()
+    await page.getByText('and ends your present session of Testing').waitFor()
+    assert.ok(!(await contentOf(page)).includes(another.split('=')[1] as string))
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Do not use it' }).click()
+    await isIn('Testing')
+    await page.goto(another)
+    await page.getByRole('button', { name: 'Use the link' }).click()
+    await isIn('Testing')
+
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
     assert.deepEqual(await page.context().cookies(), [])

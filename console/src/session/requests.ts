@@ -1,6 +1,7 @@
 import { csrfHeaders, sendRequest } from '../api/request.ts'
 import { ApiError } from '../api/errors.ts'
 import {
+  askForConfirmation,
   chooseSession,
   chosenEnvironment,
   currentSession,
@@ -8,31 +9,47 @@ import {
   forgetLink,
   linkToUse,
   noSession,
+  type Ending,
   type Session,
+  type UnconfirmedLink,
 } from './store.ts'
 
 const path = '/console/session'
 
+type LinkResult = { readonly session: Session } | Omit<UnconfirmedLink, 'secret'>
+
 /** Uses the sign-in link that opened this page, or else checks for a session. */
 export async function resumeSession(): Promise<void> {
   const secret = linkToUse()
-  const isSignedIn = secret !== undefined && (await useLink(secret))
+  const isUsed = secret !== undefined && (await useLink(secret))
   forgetLink()
-  if (isSignedIn) return
-  const sessions = await readSessions()
-  if (chooseSession(sessions, chosenEnvironment())) return
-  if (sessions.length > 0) noSession('elsewhere')
-  else noSession(secret === undefined ? undefined : 'unusable_link')
+  if (!isUsed) resumeOneOf(await readSessions(), secret === undefined ? undefined : 'unusable_link')
+}
+
+/** Uses a sign-in link, which replaces the session of its environment. */
+export async function confirmLink({ secret }: UnconfirmedLink): Promise<void> {
+  chooseNew(await postSession(`${path}/link`, { secret, confirmed: true }))
+}
+
+/** Leaves a sign-in link unused. */
+export function declineLink({ sessions }: UnconfirmedLink): void {
+  resumeOneOf(sessions)
+}
+
+function resumeOneOf(sessions: readonly Session[], ending?: Ending): void {
+  if (!chooseSession(sessions, chosenEnvironment())) noSession(sessions.length > 0 ? 'elsewhere' : ending)
 }
 
 export async function signIn(apiToken: string): Promise<void> {
-  await postSession(path, { api_token: apiToken })
+  chooseNew(await postSession(path, { api_token: apiToken }))
 }
 
-/** Returns false if the link was used before or has expired. */
+/** Signs in, or asks for a confirmation if somebody is signed in. Returns false if the link was used before or has expired. */
 async function useLink(secret: string): Promise<boolean> {
   try {
-    await postSession(`${path}/link`, { secret })
+    const result = await postSession<LinkResult>(`${path}/link`, { secret })
+    if ('session' in result) chooseNew(result)
+    else askForConfirmation({ secret, ...result })
     return true
   } catch (error) {
     if (isUnauthenticated(error)) return false
@@ -40,13 +57,17 @@ async function useLink(secret: string): Promise<boolean> {
   }
 }
 
-async function postSession(path: string, credentials: object): Promise<void> {
-  const { body } = await sendRequest<{ session: Session }>(path, {
+async function postSession<T = { readonly session: Session }>(path: string, credentials: object): Promise<T> {
+  const { body } = await sendRequest<T>(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(credentials),
   })
-  chooseSession([body.session], body.session.api_environment_tag)
+  return body
+}
+
+function chooseNew({ session }: { readonly session: Session }): void {
+  chooseSession([session], session.api_environment_tag)
 }
 
 /** Returns the sessions of the browser: none, or one for each environment in which it is signed in. */

@@ -4,7 +4,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { queryClient } from '../api/query-client.ts'
 import { ErrorState } from '../components/states.tsx'
 import { checkSession, resumeSession } from './requests.ts'
-import { SignInPage } from './sign-in-page.tsx'
+import { ConfirmLinkPage, SignInPage } from './sign-in-page.tsx'
 import { endOf, useSessionState, type Session } from './store.ts'
 
 /** Loaded during sign-in, which does not need it. */
@@ -21,6 +21,7 @@ export function SessionGate() {
   useEffect(() => void queryClient.query(appQuery).catch(() => undefined), [])
   if (state.kind === 'unknown') return <Resuming />
   if (state.kind === 'signed_out') return <SignInPage ending={state.ending} />
+  if (state.kind === 'unconfirmed') return <ConfirmLinkPage link={state.link} />
   // Another session is another page: nothing of one environment may stay in the other.
   return <SignedIn key={state.session.csrf_token} session={state.session} />
 }

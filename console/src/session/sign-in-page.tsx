@@ -14,13 +14,20 @@ import {
 import { useDocumentTitle } from '@mantine/hooks'
 import { IconInfoCircle } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState, type ReactNode } from 'react'
 import { CopyButton } from '../components/copy-button.tsx'
 import { ErrorAlert } from '../components/states.tsx'
 import { ThemeSwitch } from '../layout/theme-switch.tsx'
 import { Wordmark } from '../layout/wordmark.tsx'
-import { signIn } from './requests.ts'
-import { chosenEnvironment, linkToEnvironment, otherEnvironment, type Ending } from './store.ts'
+import { confirmLink, declineLink, signIn } from './requests.ts'
+import {
+  chosenEnvironment,
+  linkToEnvironment,
+  otherEnvironment,
+  type Ending,
+  type SignInLink,
+  type UnconfirmedLink,
+} from './store.ts'
 
 const openCommand = 'npx user-group-service open'
 const createCommand =
@@ -34,7 +41,69 @@ const endings: Record<Exclude<Ending, 'elsewhere'>, string> = {
 }
 
 export function SignInPage({ ending }: { readonly ending: Ending | undefined }) {
-  useDocumentTitle('Sign in · User Group Service')
+  return (
+    <Frame title="Sign in" below={<CommandHelp />}>
+      {ending !== undefined && (
+        <Alert icon={<IconInfoCircle aria-hidden />} role="status">
+          {ending === 'elsewhere' ? <Elsewhere /> : endings[ending]}
+        </Alert>
+      )}
+      <SignInForm />
+    </Frame>
+  )
+}
+
+/** Asks before a sign-in link changes under whose API token somebody works. */
+export function ConfirmLinkPage({ link }: { readonly link: UnconfirmedLink }) {
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => confirmLink(link) })
+  const { api_environment_tag: environment, api_token } = link.link
+  const replaced = link.sessions.find((session) => session.api_environment_tag === environment)
+  return (
+    <Frame title="Use this sign-in link?">
+      <Text>
+        You are signed in to{' '}
+        {link.sessions.map((session, i) => (
+          <Fragment key={session.csrf_token}>
+            {i > 0 && ' and '}
+            <Identity of={session} />
+          </Fragment>
+        ))}
+        .
+      </Text>
+      <Text>
+        The link signs you in to <Identity of={link.link} />
+        {replaced === undefined ? '' : `, and ends your present session of ${environment}`}. Your changes are
+        then recorded under “{api_token.name}”. Go on only if you created the link or expect it.
+      </Text>
+      {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
+      <Group grow>
+        <Button variant="default" onClick={() => declineLink(link)}>
+          Do not use it
+        </Button>
+        <Button loading={isPending} onClick={() => mutate()}>
+          Use the link
+        </Button>
+      </Group>
+    </Frame>
+  )
+}
+
+function Identity({ of }: { readonly of: SignInLink }) {
+  return (
+    <>
+      <strong>{of.api_environment_tag}</strong> of workspace “{of.workspace.name}” as “{of.api_token.name}”
+    </>
+  )
+}
+
+interface FrameProps {
+  readonly title: string
+  readonly children: ReactNode
+  readonly below?: ReactNode
+}
+
+function Frame({ title, children, below }: FrameProps) {
+  useDocumentTitle(`${title} · User Group Service`)
   return (
     <Center component="main" mih="100vh" p="md">
       <Stack w="100%" maw={460} gap="md">
@@ -44,16 +113,11 @@ export function SignInPage({ ending }: { readonly ending: Ending | undefined }) 
         </Group>
         <Paper withBorder p={{ base: 'md', xs: 'xl' }} shadow="sm">
           <Stack gap="md">
-            <Title order={1}>Sign in</Title>
-            {ending !== undefined && (
-              <Alert icon={<IconInfoCircle aria-hidden />} role="status">
-                {ending === 'elsewhere' ? <Elsewhere /> : endings[ending]}
-              </Alert>
-            )}
-            <SignInForm />
+            <Title order={1}>{title}</Title>
+            {children}
           </Stack>
         </Paper>
-        <CommandHelp />
+        {below}
       </Stack>
     </Center>
   )

@@ -1,21 +1,33 @@
 import { useSyncExternalStore } from 'react'
 import type { EnvironmentTag } from '../api/wire.ts'
 
-/** The session as `/console/session` returns it. */
-export interface Session {
+/** A sign-in link as `/console/session/link` describes it. */
+export interface SignInLink {
   readonly workspace: { readonly id: number; readonly name: string }
   readonly api_environment_tag: EnvironmentTag
   readonly api_token: { readonly id: number; readonly name: string }
-  readonly idle_seconds: number
   readonly expires_at: string
+}
+
+/** The session as `/console/session` returns it. */
+export interface Session extends SignInLink {
+  readonly idle_seconds: number
   readonly csrf_token: string
 }
 
 /** Reason why there is no session. `elsewhere`: the browser is signed in only to the other environment. */
 export type Ending = 'expired' | 'signed_out' | 'unusable_link' | 'elsewhere'
 
+/** A sign-in link that was opened while somebody is signed in. */
+export interface UnconfirmedLink {
+  readonly secret: string
+  readonly link: SignInLink
+  readonly sessions: readonly Session[]
+}
+
 export type SessionState =
   | { readonly kind: 'unknown' }
+  | { readonly kind: 'unconfirmed'; readonly link: UnconfirmedLink }
   | { readonly kind: 'signed_in'; readonly session: Session }
   | { readonly kind: 'signed_out'; readonly ending?: Ending }
 
@@ -102,6 +114,10 @@ export function endSession(ending: Ending): void {
 
 export function noSession(ending?: Ending): void {
   become({ kind: 'signed_out', ...(ending !== undefined && { ending }) })
+}
+
+export function askForConfirmation(link: UnconfirmedLink): void {
+  become({ kind: 'unconfirmed', link })
 }
 
 export function currentSession(): Session | undefined {

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
+import type { ApiToken } from '../domain/api-token/api-token.ts'
 import { sessionIdleMs, type OpenSession } from '../domain/session/console-sessions.ts'
+import type { SignInLink } from '../domain/session/session-store.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
 
 // The wire format of `/console/session`, between the console and its service.
@@ -7,7 +9,14 @@ import type { Workspace } from '../domain/workspace/workspace.ts'
 export const SignInBody = Type.Object({ api_token: Type.String() }, { additionalProperties: false })
 export type SignInBody = Static<typeof SignInBody>
 
-export const UseLinkBody = Type.Object({ secret: Type.String() }, { additionalProperties: false })
+export const UseLinkBody = Type.Object(
+  {
+    secret: Type.String(),
+    /** Required if somebody is signed in. Without it, the response describes the link and their sessions. */
+    confirmed: Type.Optional(Type.Literal(true)),
+  },
+  { additionalProperties: false },
+)
 export type UseLinkBody = Static<typeof UseLinkBody>
 
 /** Returns a sign-in link. Browsers do not send the fragment, so no proxy and no log sees the secret. */
@@ -15,16 +24,23 @@ export function signInLinkUrl(origin: string, secret: string): string {
   return `${origin}/console#sign-in=${secret}`
 }
 
-export function sessionJson(
-  { apiToken, csrfToken, expiresAt }: OpenSession,
-  { id, name }: Workspace,
-): string {
-  return JSON.stringify({
-    workspace: { id, name },
-    api_environment_tag: apiToken.environment,
-    api_token: { id: apiToken.id, name: apiToken.name },
+export function sessionJson({ apiToken, csrfToken, expiresAt }: OpenSession, workspace: Workspace): object {
+  return {
+    ...identityOf(apiToken, workspace),
     idle_seconds: sessionIdleMs / 1000,
     expires_at: new Date(expiresAt).toISOString(),
     csrf_token: csrfToken,
-  })
+  }
+}
+
+export function signInLinkJson({ apiToken, expiresAt }: SignInLink, workspace: Workspace): object {
+  return { ...identityOf(apiToken, workspace), expires_at: new Date(expiresAt).toISOString() }
+}
+
+function identityOf({ id, name, environment }: ApiToken, workspace: Workspace): object {
+  return {
+    workspace: { id: workspace.id, name: workspace.name },
+    api_environment_tag: environment,
+    api_token: { id, name },
+  }
 }

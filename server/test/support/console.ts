@@ -40,9 +40,17 @@ export async function signIn(
 }
 
 /** Uses a sign-in link. */
-export function useLink(origin: string, link: string): Promise<HttpResponse> {
+export function useLink(
+  origin: string,
+  link: string,
+  {
+    confirmed,
+    headers = {},
+  }: { readonly confirmed?: unknown; readonly headers?: Record<string, string> } = {},
+): Promise<HttpResponse> {
   const secret = new URL(link).hash.replace('#sign-in=', '')
-  return sendRequest(origin, { method: 'POST', path: `${sessionPath}/link`, body: { secret } })
+  const body = { secret, ...(confirmed !== undefined && { confirmed }) }
+  return sendRequest(origin, { method: 'POST', path: `${sessionPath}/link`, headers, body })
 }
 
 /** Returns the session that a successful sign-in started. */
@@ -51,7 +59,7 @@ export function signedIn(response: HttpResponse): SignedIn {
   const { session } = response.body as { session: SessionView }
   // Node.js returns this header as a list.
   const [setCookie = ''] = [response.headers['set-cookie']].flat()
-  const cookie = /^ugs_session_(customer|testing)=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
+  const cookie = /^(?:__Host-)?ugs_session_(customer|testing)=[\w-]{43}(?=;)/.exec(setCookie)?.[0]
   assert.ok(cookie !== undefined, setCookie)
   return { response, cookie, csrfToken: session.csrf_token, session }
 }

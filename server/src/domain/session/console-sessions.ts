@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { isUsable, type ApiToken } from '../api-token/api-token.ts'
+import type { Environment } from '../environment.ts'
 import type { Clock } from '../util/clock.ts'
 import { Fault, WrongCredentials } from '../fault.ts'
 import { randomBytes } from '../util/random.ts'
 import type { Store } from '../store.ts'
+import type { SignInLink } from './session-store.ts'
 import { canManage } from './sign-in-link.ts'
 import { hashToken, isWellFormedApiToken } from '../token/token.ts'
 import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
@@ -26,6 +28,20 @@ export interface OpenSession {
   readonly expiresAt: number
 }
 
+export type NewSession = OpenSession & { readonly secret: string }
+
+/** Secret that a browser presents as the one of its session in an environment. It may be wrong. */
+export interface PresentedSecret {
+  readonly environment: Environment
+  readonly secret: string
+}
+
+export interface SignInOptions {
+  readonly requestId: string
+  /** Secrets that the browser presented with the sign-in. */
+  readonly previous: readonly PresentedSecret[]
+}
+
 /**
  * The signed-in browsers of the console. A session is identified by a secret that only a cookie holds. It has the permissions of its
  * API token, expires with the token at the latest, and counts as use of the token.
@@ -45,8 +61,11 @@ export class ConsoleSessions {
     this.#lastUsedTracker = parts.lastUsedTracker
   }
 
-  /** @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable` */
-  async signIn(token: string, requestId: string): Promise<OpenSession & { readonly secret: string }> {
+  /**
+   * Starts a session, which ends the previous ones of its environment.
+   * @throws Fault `unauthenticated`, `forbidden` (no scope `admin`), `unavailable`
+   */
+  async signIn(token: string, options: SignInOptions): Promise<NewSession> {
     const apiToken = isWellFormedApiToken(token) ? await this.#store.apiTokens.find(hashToken(token)) : null
     const now = this.#clock.now()
     if (apiToken === null || !isUsable(apiToken, now)) throw new WrongCredentials(unknownTokenMessage(token))
@@ -56,27 +75,32 @@ export class ConsoleSessions {
         'forbidden',
         'This API token lacks the scope "admin". Sign in with one that has it, or create one with `npx user-group-service api-token create --scopes admin`.',
       )
-    const secret = randomBytes(secretBytes).toString('base64url')
-    await this.#store.sessions.create({ hash: hashToken(secret), apiToken, requestId, now })
+    const { secret, session } = newSession(apiToken, options, now)
+    await this.#store.sessions.create(session)
     return { secret, ...openSession(apiToken, secret, now) }
   }
 
-  /** @throws Fault `unauthenticated`, `unavailable` */
-  async signInByLink(
-    linkSecret: string,
-    requestId: string,
-  ): Promise<OpenSession & { readonly secret: string }> {
-    const linkHash = hashToken(linkSecret)
-    const link = await this.#store.sessions.findLink(linkHash)
+  /**
+   * Returns a sign-in link without using it.
+   * @throws Fault `unauthenticated`, `unavailable`
+   */
+  async findLink(linkSecret: string): Promise<SignInLink> {
+    const link = await this.#store.sessions.findLink(hashToken(linkSecret))
     const now = this.#clock.now()
     if (link === null || now >= link.expiresAt || !canManage(link.apiToken, now)) throw unusableLink()
-    const { apiToken } = link
-    const secret = randomBytes(secretBytes).toString('base64url')
-    const isFirst = await this.#store.sessions.create({
-      ...{ hash: hashToken(secret), apiToken, requestId, now },
-      linkHash,
-    })
-    if (!isFirst) throw unusableLink()
+    return link
+  }
+
+  /**
+   * Starts a session, which ends the previous ones of its environment, and uses up the link.
+   * @throws Fault `unauthenticated`, `unavailable`
+   */
+  async signInByLink(linkSecret: string, options: SignInOptions): Promise<NewSession> {
+    const { apiToken } = await this.findLink(linkSecret)
+    const now = this.#clock.now()
+    const { secret, session } = newSession(apiToken, options, now)
+    if (!(await this.#store.sessions.create({ ...session, linkHash: hashToken(linkSecret) })))
+      throw unusableLink()
     this.#lastUsedTracker.note(apiToken)
     return { secret, ...openSession(apiToken, secret, now) }
   }
@@ -98,6 +122,14 @@ export class ConsoleSessions {
   signOut(secret: string): Promise<void> {
     return this.#store.sessions.delete(hashToken(secret))
   }
+}
+
+function newSession(apiToken: ApiToken, { requestId, previous }: SignInOptions, now: number) {
+  const secret = randomBytes(secretBytes).toString('base64url')
+  const replacedHashes = previous
+    .filter(({ environment }) => environment === apiToken.environment)
+    .map((replaced) => hashToken(replaced.secret))
+  return { secret, session: { hash: hashToken(secret), apiToken, requestId, now, replacedHashes } }
 }
 
 function unknownTokenMessage(token: string): string {

@@ -4,8 +4,8 @@ import type { Actor } from '../audit/audit-event.ts'
 /** Console sessions and links that create one, found by the SHA-256 of their secret. */
 export interface SessionStore {
   /**
-   * Creates a session and returns true. With `linkHash`, deletes that sign-in link in the same transaction, and creates nothing and
-   * returns false if it is gone: of simultaneous uses of a link exactly one succeeds.
+   * Creates a session, deletes those that it replaces, and returns true. With `linkHash`, deletes that sign-in link in the same
+   * transaction, and changes nothing and returns false if it is gone: of simultaneous uses of a link exactly one succeeds.
    */
   create(session: NewConsoleSession): Promise<boolean>
 
@@ -38,6 +38,8 @@ export interface NewConsoleSession {
   readonly apiToken: Pick<ApiToken, 'id' | 'workspaceId' | 'environment'>
   readonly requestId: string
   readonly now: number
+  /** Sessions that end when this one starts. */
+  readonly replacedHashes?: readonly Uint8Array[]
   /** The sign-in link that this session uses up. */
   readonly linkHash?: Uint8Array
 }

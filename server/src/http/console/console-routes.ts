@@ -3,11 +3,19 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
-import { sessionJson, SignInBody, UseLinkBody } from '../../contract/console.ts'
+import { sessionJson, SignInBody, signInLinkJson, UseLinkBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator, type Validator } from '../../contract/validator.ts'
+import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
-import type { ConsoleSessions, OpenSession } from '../../domain/session/console-sessions.ts'
+import type {
+  ConsoleSessions,
+  NewSession,
+  OpenSession,
+  SignInOptions,
+} from '../../domain/session/console-sessions.ts'
+import type { SignInLink } from '../../domain/session/session-store.ts'
+import type { Workspace } from '../../domain/workspace/workspace.ts'
 import { Fault } from '../../domain/fault.ts'
 import { sendJson } from '../response.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
@@ -16,8 +24,8 @@ import {
   clearSessionCookies,
   findAll,
   findSession,
+  presentedSecretsOf,
   setSessionCookie,
-  sessionSecretsOf,
 } from './console-session.ts'
 
 export interface ConsoleRoutesDependencies {
@@ -58,22 +66,24 @@ export function redirectBrowsers(app: FastifyInstance): void {
 
 function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDependencies): void {
   const { sessions, apiTokens } = dependencies
-  addSignIn(app, dependencies, '/console/session', (body, requestId) => {
+  addSignIn(app, dependencies, '/console/session', (body, options) => {
     validateSignIn(body)
-    return sessions.signIn(body.api_token, requestId)
+    return sessions.signIn(body.api_token, options)
   })
-  addSignIn(app, dependencies, '/console/session/link', (body, requestId) => {
+  addSignIn(app, dependencies, '/console/session/link', async (body, options) => {
     validateUseLink(body)
-    return sessions.signInByLink(body.secret, requestId)
+    const signedIn = body.confirmed === true ? [] : await findAll(options.previous, sessions)
+    if (signedIn.length === 0) return sessions.signInByLink(body.secret, options)
+    // The link may come from somebody who wants another person to work under their own API token.
+    return { link: await sessions.findLink(body.secret), signedIn }
   })
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
       const json = await contextOf(request.raw).permit.during(async () => {
-        const all = await findAll(sessionSecretsOf(request), sessions)
+        const all = await findAll(presentedSecretsOf(request), sessions)
         if (all.length === 0) throw new Fault('unauthenticated', 'Nobody is signed in')
-        const described = await Promise.all(all.map((session) => describe(session, apiTokens)))
-        return `{"success":1,"sessions":[${described.join()}]}`
+        return JSON.stringify({ success: 1, sessions: await describeAll(all, apiTokens) })
       })
       return sendJson(reply, 200, json)
     },
@@ -85,7 +95,7 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
       await contextOf(request.raw).permit.during(async () => {
         if ((await findSession(request, sessions)) === null)
           throw new Fault('unauthenticated', 'Nobody is signed in')
-        for (const secret of sessionSecretsOf(request)) await sessions.signOut(secret)
+        for (const { secret } of presentedSecretsOf(request)) await sessions.signOut(secret)
       })
       clearSessionCookies(request, reply)
       return sendJson(reply, 200, '{"success":1}')
@@ -93,12 +103,18 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
   })
 }
 
-/** Adds a route that starts a session for its JSON body. */
+/** A sign-in link that was not used, because the browser already has sessions. */
+interface Unconfirmed {
+  readonly link: SignInLink
+  readonly signedIn: readonly OpenSession[]
+}
+
+/** Adds a route that starts a session for its JSON body, or asks first. */
 function addSignIn(
   app: FastifyInstance,
   { apiTokens }: ConsoleRoutesDependencies,
   path: string,
-  signIn: (body: unknown, requestId: string) => ReturnType<ConsoleSessions['signIn']>,
+  signIn: (body: unknown, options: SignInOptions) => Promise<NewSession | Unconfirmed>,
 ): void {
   app.post(path, {
     config: { challenge: 'Token' },
@@ -107,20 +123,36 @@ function addSignIn(
       done()
     },
     handler: async (request, reply) => {
-      const { session, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
-        const session = await signIn(readStrictJson(body).value, request.id)
-        return { session, json: `{"success":1,"session":${await describe(session, apiTokens)}}` }
+      const { result, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
+        const options = { requestId: request.id, previous: presentedSecretsOf(request) }
+        const result = await signIn(readStrictJson(body).value, options)
+        const members =
+          'link' in result
+            ? {
+                link: signInLinkJson(result.link, await workspaceOf(result.link.apiToken, apiTokens)),
+                sessions: await describeAll(result.signedIn, apiTokens),
+              }
+            : { session: await describe(result, apiTokens) }
+        return { result, json: JSON.stringify({ success: 1, ...members }) }
       })
-      setSessionCookie(request, reply, session)
+      if ('secret' in result) setSessionCookie(request, reply, result)
       return sendJson(reply, 200, json)
     },
   })
 }
 
-async function describe(session: OpenSession, apiTokens: ApiTokenManagement): Promise<string> {
-  const [workspace] = await apiTokens.findWorkspaces(session.apiToken)
+async function describe(session: OpenSession, apiTokens: ApiTokenManagement): Promise<object> {
+  return sessionJson(session, await workspaceOf(session.apiToken, apiTokens))
+}
+
+function describeAll(sessions: readonly OpenSession[], apiTokens: ApiTokenManagement): Promise<object[]> {
+  return Promise.all(sessions.map((session) => describe(session, apiTokens)))
+}
+
+async function workspaceOf(apiToken: ApiToken, apiTokens: ApiTokenManagement): Promise<Workspace> {
+  const [workspace] = await apiTokens.findWorkspaces(apiToken)
   if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
-  return sessionJson(session, workspace)
+  return workspace
 }
 
 async function addPages(app: FastifyInstance, folder: string): Promise<void> {
@@ -132,17 +164,17 @@ async function addPages(app: FastifyInstance, folder: string): Promise<void> {
     immutable: true,
     maxAge: '365d',
     index: false,
-    setHeaders: (response) => void response.setHeader('x-content-type-options', 'nosniff'),
   })
   for (const url of ['/console', '/console/*']) {
-    app.get(url, (_request, reply) => {
+    app.get(url, ({ headers }, reply) => {
+      // A page that a browser renders before anybody opens it would use up a sign-in link.
+      if (headers['sec-purpose']?.includes('prefetch') === true)
+        throw new Fault('forbidden', 'Sec-Purpose: the console is not loaded before it is opened')
       const nonce = randomBytes(16).toString('base64')
       return reply
         .headers({
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': contentSecurityPolicy(nonce),
-          'referrer-policy': 'no-referrer',
-          'x-content-type-options': 'nosniff',
         })
         .send(page.replaceAll(noncePlaceholder, nonce))
     })

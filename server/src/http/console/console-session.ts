@@ -1,25 +1,40 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   csrfTokenOf,
   sessionMaxMs,
   type ConsoleSessions,
+  type NewSession,
   type OpenSession,
+  type PresentedSecret,
 } from '../../domain/session/console-sessions.ts'
 import { environments, type Environment } from '../../domain/environment.ts'
 import { Fault } from '../../domain/fault.ts'
+import { isForwardedFromHttps } from '../forwarded-scheme.ts'
 
+/**
+ * Prefix of cookies that a browser accepts only over HTTPS and without `Domain`, so that no other host can set them. Without HTTPS the
+ * names have no prefix, and a program at another port or subdomain can add cookies of the same name.
+ */
+const securePrefix = '__Host-'
 /** A browser has a session, and so a cookie, for each environment in which it is signed in. */
 const cookieNameOf = (environment: Environment) => `ugs_session_${environment.toLowerCase()}`
-const secretPattern = /^[\w-]{43}$/
+const cookiePattern = /(?:^|;) *(__Host-)?ugs_session_(customer|testing)=([\w-]{43}) *(?=;|$)/g
+/** Maximum number of secrets that are looked up for one request. */
+const maxSecrets = 16
 
-/** Returns the session secrets in the cookies of a request. */
-export function sessionSecretsOf({ raw }: FastifyRequest): string[] {
-  const cookies = raw.headers.cookie?.split(';').map((cookie) => cookie.trim().split('=', 2)) ?? []
-  return environments.flatMap((environment) => {
-    const secret = cookies.find(([name]) => name === cookieNameOf(environment))?.[1]
-    return secret !== undefined && secretPattern.test(secret) ? [secret] : []
-  })
+/** Returns the secrets in the cookies of a request that can be those of sessions, the most trustworthy first. */
+export function presentedSecretsOf({ raw }: FastifyRequest): PresentedSecret[] {
+  const { headers } = raw
+  const cookies = [...(headers.cookie?.matchAll(cookiePattern) ?? [])]
+  const isSecure = ([, prefix]: RegExpExecArray) => prefix !== undefined
+  // Browsers send cookies of a longer path first. The cookie of the service has the shortest.
+  const plain = usesHttps(headers) ? [] : cookies.filter((cookie) => !isSecure(cookie)).reverse()
+  const secrets = new Map<string, Environment>()
+  for (const [, , name, secret = ''] of [...cookies.filter(isSecure), ...plain])
+    secrets.set(secret, name === 'customer' ? 'Customer' : 'Testing')
+  return Array.from(secrets, ([secret, environment]) => ({ secret, environment })).slice(0, maxSecrets)
 }
 
 /**
@@ -32,23 +47,38 @@ export async function findSession(
   sessions: ConsoleSessions,
 ): Promise<OpenSession | null> {
   const { headers } = request.raw
-  const secrets = headers.authorization === undefined ? sessionSecretsOf(request) : []
-  if (secrets.length === 0) return null
+  const presented = headers.authorization === undefined ? presentedSecretsOf(request) : []
+  if (presented.length === 0) return null
   const csrfToken = headers['x-csrf-token']
-  // The cookie is SameSite=Strict, but a site has several origins.
-  const isOptional = request.method === 'GET' && csrfToken === undefined && secrets.length === 1
-  const own = isOptional ? secrets[0] : secrets.find((secret) => isSame(csrfToken, csrfTokenOf(secret)))
-  const session = own === undefined ? null : await sessions.find(own)
-  if (session !== null) return session
-  if (own === undefined && request.method !== 'GET' && (await findAll(secrets, sessions)).length > 0)
-    throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
+  const own = presented.find(({ secret }) => isSame(csrfToken, csrfTokenOf(secret)))
+  if (own !== undefined) {
+    const session = await sessions.find(own.secret)
+    if (session !== null) return session
+  } else {
+    const [session, other] = await findAll(presented, sessions)
+    // The cookie is SameSite=Strict, but a site has several origins.
+    if (session !== undefined && request.method !== 'GET')
+      throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
+    if (session !== undefined && other === undefined && csrfToken === undefined) return session
+  }
   throw new Fault('unauthenticated', 'The session is over; sign in again')
 }
 
-/** Returns the sessions that are not over. */
-export async function findAll(secrets: readonly string[], sessions: ConsoleSessions): Promise<OpenSession[]> {
-  const found = await Promise.all(secrets.map((secret) => sessions.find(secret)))
-  return found.filter((session) => session !== null)
+/** Returns the sessions that are not over, at most one of each environment. */
+export async function findAll(
+  presented: readonly PresentedSecret[],
+  sessions: ConsoleSessions,
+): Promise<OpenSession[]> {
+  const found = await Promise.all(presented.map(({ secret }) => sessions.find(secret)))
+  return environments.flatMap(
+    (environment) => found.find((session) => session?.apiToken.environment === environment) ?? [],
+  )
+}
+
+/** Returns true if the page uses HTTPS. Its browser sends the origin, except in a GET. A proxy may terminate TLS and report it. */
+function usesHttps(headers: IncomingHttpHeaders): boolean {
+  const { origin = '' } = headers
+  return /^https?:/.test(origin) ? origin.startsWith('https:') : isForwardedFromHttps(headers)
 }
 
 /** Compares in constant time, so that response times reveal nothing about the token. */
@@ -61,17 +91,22 @@ function isSame(sent: unknown, expected: string): boolean {
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,
-  { secret, apiToken }: OpenSession & { readonly secret: string },
+  { secret, apiToken }: NewSession,
 ): void {
-  setCookie(request, reply, `${cookieNameOf(apiToken.environment)}=${secret}`, sessionMaxMs / 1000)
+  setCookie(request, reply, { environment: apiToken.environment, secret }, sessionMaxMs / 1000)
 }
 
 export function clearSessionCookies(request: FastifyRequest, reply: FastifyReply): void {
-  for (const environment of environments) setCookie(request, reply, `${cookieNameOf(environment)}=`, 0)
+  for (const environment of environments) setCookie(request, reply, { environment, secret: '' }, 0)
 }
 
-function setCookie({ headers }: FastifyRequest, reply: FastifyReply, cookie: string, maxAge: number): void {
-  // The browser's origin decides, as a proxy may terminate TLS.
-  const secure = headers.origin?.startsWith('https:') === true ? '; Secure' : ''
+function setCookie(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { environment, secret }: PresentedSecret,
+  maxAge: number,
+): void {
+  const [prefix, secure] = usesHttps(headers) ? [securePrefix, '; Secure'] : ['', '']
+  const cookie = `${prefix}${cookieNameOf(environment)}=${secret}`
   reply.header('set-cookie', `${cookie}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`)
 }

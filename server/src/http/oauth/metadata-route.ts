@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { scopes } from '../../domain/api-token/api-token.ts'
+import { isForwardedFromHttps } from '../forwarded-scheme.ts'
 import { oauthPaths } from '../operations.ts'
 import { sendJson } from '../response.ts'
 
@@ -30,6 +31,5 @@ export function metadataOf(issuer: string): object {
 
 /** Returns the origin that the client used, which must be the issuer. A proxy that ends TLS reports the scheme. */
 function issuerOf({ headers }: IncomingMessage): string {
-  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
-  return `${scheme}://${headers.host ?? 'localhost'}`
+  return `${isForwardedFromHttps(headers) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`
 }

@@ -20,7 +20,7 @@ export class Sessions implements SessionStore {
   }
 
   async create(session: NewConsoleSession): Promise<boolean> {
-    const { hash, apiToken, now, linkHash = null } = session
+    const { hash, apiToken, now, replacedHashes = [], linkHash = null } = session
     const { workspaceId, environment, author, requestId } = signIn(session)
     const created = await this.#retry.change(
       `WITH link AS (
@@ -29,11 +29,16 @@ export class Sessions implements SessionStore {
          INSERT INTO console_session (session_hash, api_token_id, created_at, last_used_at)
          SELECT $1::bytea, $2::bigint, $3::bigint, $3::bigint WHERE $9::bytea IS NULL OR EXISTS (SELECT 1 FROM link)
          ON CONFLICT (session_hash) DO NOTHING RETURNING 1
+       ), replaced AS (
+         DELETE FROM console_session WHERE session_hash = ANY($10::bytea[]) AND EXISTS (SELECT 1 FROM created)
        )
        INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id)
        SELECT $4::bigint, $5::text, 0, $6::uuid, 'console_session.created', $7, $8 FROM created
        ON CONFLICT DO NOTHING RETURNING 1`,
-      [hash, apiToken.id, now, workspaceId, environment, newEventId(now), author, requestId, linkHash],
+      [
+        ...[hash, apiToken.id, now, workspaceId, environment],
+        ...[newEventId(now), author, requestId, linkHash, replacedHashes],
+      ],
     )
     // An earlier attempt with an ambiguous commit may have created it.
     return created.length > 0 || (await this.find(hash)) !== null

@@ -48,8 +48,9 @@ export class Sessions {
   }
 
   create(session: NewConsoleSession): boolean {
-    const { hash, apiToken, now, linkHash } = session
+    const { hash, apiToken, now, replacedHashes = [], linkHash } = session
     if (linkHash !== undefined && this.#deleteLink.run(linkHash).changes === 0) return false
+    for (const replaced of replacedHashes) this.#delete.run(replaced)
     this.#insert.run(hash, apiToken.id, now, now)
     this.#audit.append('console_session.created', signIn(session))
     return true

@@ -54,13 +54,18 @@ describe('a page of the console', () => {
     test(`is at ${path}, with a content security policy and a new nonce`, async () => {
       const [first, second] = [await get(path), await get(path)]
       assert.notEqual(nonceOf(first), nonceOf(second))
-      assert.equal(first.headers['referrer-policy'], 'no-referrer')
-      assert.equal(first.headers['x-content-type-options'], 'nosniff')
       assert.equal(first.headers['cache-control'], 'no-store')
       assert.match(first.headers['x-request-id'] ?? '', /^[\w-]+$/)
       assert.equal(first.headers['set-cookie'], undefined)
     })
   }
+
+  test('is not rendered before somebody opens it', async () => {
+    for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip']) {
+      const headers = { 'sec-purpose': purpose }
+      assertFault(await sendRequest(service.origin, { path: '/console', headers }), 'forbidden')
+    }
+  })
 
   test('is read-only', async () => {
     for (const path of ['/console', '/console/user-groups/1']) {
@@ -127,7 +132,6 @@ describe('the files of the console', async () => {
       assert.equal(status, 200)
       assert.ok(text.length > 0)
       assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
-      assert.equal(headers['x-content-type-options'], 'nosniff')
       const type = path.endsWith('.js')
         ? /^(text|application)\/javascript/
         : path.endsWith('.css')

@@ -33,8 +33,13 @@ test('the metadata names the endpoints, the ways to authenticate and the scopes'
 test('the issuer is the origin that the client used', async () => {
   const host = 'groups.example.com'
   assert.equal((await metadata({ host })).issuer, `http://${host}`)
-  assert.equal((await metadata({ host, 'x-forwarded-proto': 'https' })).issuer, `https://${host}`)
-  assert.equal((await metadata({ host, 'x-forwarded-proto': 'javascript' })).issuer, `http://${host}`)
+  for (const [forwarded, scheme] of [
+    ['https', 'https'],
+    ['HTTPS, http', 'https'],
+    ['http, https', 'http'],
+    ['javascript', 'http'],
+  ] as const)
+    assert.equal((await metadata({ host, 'x-forwarded-proto': forwarded })).issuer, `${scheme}://${host}`)
 })
 
 test('the metadata allows only GET', async () => {

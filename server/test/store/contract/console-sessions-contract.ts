@@ -78,6 +78,26 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.notEqual(await store.sessions.find(other), null)
     })
 
+    it('ends the sessions that a new one replaces, and no others', async () => {
+      const { id } = await apiToken()
+      const [first, second, other] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+      const [hash, refused] = [randomBytes(32), randomBytes(32)]
+      for (const existing of [first, second, other])
+        await store.sessions.create(newSession(existing, id, 5000))
+      const replacedHashes = [first, second, randomBytes(32)]
+      const linkHash = randomBytes(32)
+      assert.equal(
+        await store.sessions.create({ ...newSession(refused, id, 6000), replacedHashes, linkHash }),
+        false,
+      )
+      for (const existing of [first, second, other])
+        assert.notEqual(await store.sessions.find(existing), null)
+
+      assert.equal(await store.sessions.create({ ...newSession(hash, id, 6000), replacedHashes }), true)
+      for (const replaced of [first, second, refused]) assert.equal(await store.sessions.find(replaced), null)
+      for (const existing of [other, hash]) assert.notEqual(await store.sessions.find(existing), null)
+    })
+
     it('finds a sign-in link by its hash, with its API token', async () => {
       const signedIn = await apiToken()
       const hash = randomBytes(32)
