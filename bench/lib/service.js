@@ -62,11 +62,7 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
   return {
     ...server,
     metricsUrl: /"metrics":"([^"]+)"/.exec(stdout)?.[1],
-    // The first start with a new store prints an API token for each environment.
-    token:
-      databaseUrl === undefined
-        ? (/uga_testing_\w+/.exec(stdout)?.[0] ?? '')
-        : await createToken(settings, 'write'),
+    token: await createToken(settings, 'write'),
     file: join(settings.UGS_DATA_DIR, 'ugs.db'),
     readLocatorKey: async () =>
       (await readLocatorKey(databaseUrl ?? join(settings.UGS_DATA_DIR, 'ugs.db'))).toString('hex'),

@@ -16,7 +16,7 @@ const environment = Object.fromEntries(
 )
 
 /**
- * Starts a program. Keeps its standard output instead of showing it, because `ugs` prints API tokens there.
+ * Starts a program. Keeps its standard output instead of showing it.
  * @param {URL} file
  * @param {string[]} args
  * @param {Record<string, string>} settings

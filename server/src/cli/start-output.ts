@@ -25,7 +25,11 @@ export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart 
     ...(hasConsole ? [`           ${linkHint(signInLink !== undefined)}`] : []),
     `  API      ${origin}/docs`,
   ]
-  if (lacksApiToken) lines.push('', 'There is no API token yet. Create one:', '', `  ${createApiToken}`)
+  if (lacksApiToken)
+    lines.push(
+      ...['', 'There is no API token yet. Create one, and a user group:', ''],
+      ...indented(firstRequestWithNewToken(origin)),
+    )
   if (apiTokens !== undefined) {
     lines.push(
       '',
@@ -36,7 +40,7 @@ export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart 
       '',
       'Create a user group:',
       '',
-      ...firstRequest(origin, apiTokens.Testing).map((line, i) => `  ${i === 0 ? '' : '  '}${line}`),
+      ...indented(firstRequest(origin, apiTokens.Testing)),
     )
   }
   return `${lines.join('\n')}\n`
@@ -46,11 +50,17 @@ export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart 
 function firstRequest(origin: string, apiToken: string): string[] {
   return [
     `curl -X GET ${origin}/api/user \\`,
-    `-H 'Authorization: Token ${apiToken}' \\`,
-    `-H 'Content-Type: application/json' \\`,
-    `-d '{"user_group_id":"customer-42","name":"Example customer"}'`,
+    `  -H "Authorization: Token ${apiToken}" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{"user_group_id":"customer-42","name":"Example customer"}'`,
   ]
 }
+
+function firstRequestWithNewToken(origin: string): string[] {
+  return [`UGS_API_TOKEN=$(${createApiToken})`, ...firstRequest(origin, '$UGS_API_TOKEN')]
+}
+
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
 
 function linkHint(isSignInLink: boolean): string {
   return isSignInLink
@@ -64,7 +74,14 @@ export function startLines({ origin, store, metricsUrl, firstStart }: Started, t
   const line = (members: object, msg: string) => JSON.stringify({ level: 30, time, ...members, msg })
   return [
     line({ origin, store, metrics: metricsUrl }, `User Group Service listens on ${origin}`),
-    ...(lacksApiToken ? [line({}, `there is no API token yet; create one: ${createApiToken}`)] : []),
+    ...(lacksApiToken
+      ? [
+          line(
+            { first_request: firstRequestWithNewToken(origin).join('\n') },
+            `there is no API token yet; create one: ${createApiToken}`,
+          ),
+        ]
+      : []),
     ...(apiTokens === undefined
       ? []
       : [

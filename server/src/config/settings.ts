@@ -9,6 +9,7 @@ import type { MigrateMode } from '../store/migrations.ts'
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const consoleModes = ['on', 'off'] as const
+const printModes = ['terminal', 'always'] as const
 const switches = ['off', 'on'] as const
 const migrateModes = ['auto', 'check'] as const satisfies readonly MigrateMode[]
 
@@ -59,6 +60,11 @@ export const settings = {
     'free',
   ),
   UGS_CONSOLE: choice('Web console at /console.', consoleModes, 'on'),
+  UGS_PRINT_API_TOKENS: choice(
+    'Where the first start without DATABASE_URL prints new API tokens: only on a terminal (terminal), or on any standard output (always).',
+    printModes,
+    'terminal',
+  ),
   LOG_LEVEL: choice(
     `Lowest level of log messages on standard error: ${logLevels.join(', ')}.`,
     logLevels,

@@ -19,11 +19,13 @@ export interface FirstStart {
 }
 
 /**
- * Creates an API token for each environment at the first start with the default store. With `DATABASE_URL`, creates none,
- * because standard output is probably kept in a log.
+ * Creates an API token for each environment at the first start with the default store, if somebody reads standard output at a terminal
+ * or asked for them: other output may be kept in a log. With `DATABASE_URL`, creates none.
  */
 export async function prepareFirstStart(config: Config, store: Store, origin: string): Promise<FirstStart> {
-  if (config.DATABASE_URL !== undefined) return { lacksApiToken: (await store.apiTokens.list()).length === 0 }
+  const isPrinted = config.UGS_PRINT_API_TOKENS === 'always' || isatty(1)
+  if (config.DATABASE_URL !== undefined || !isPrinted)
+    return { lacksApiToken: (await store.apiTokens.list()).length === 0 }
   const apiTokens = { Customer: generateApiToken('Customer'), Testing: generateApiToken('Testing') }
   const workspace = (await store.workspaces.list()).find(({ name }) => name === defaultWorkspaceName)
   if (workspace === undefined) return { lacksApiToken: false }

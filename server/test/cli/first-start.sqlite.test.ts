@@ -73,7 +73,32 @@ describe('the first start', () => {
     assert.match(result.stdout, /^\{"success":1,"new_user_group":true,.*"provided_id":"customer-42"/)
   })
 
-  it('prints lines of JSON without a terminal, with a command that works, and no sign-in link', async (t) => {
+  it('prints no API token without a terminal, but commands that create one and use it', async (t) => {
+    const settings = { UGS_DATA_DIR: join(temporaryFolder(t), 'data'), UGS_PRINT_API_TOKENS: '' }
+    const { stdout, stderr, stop } = await startService(t, settings)
+    assert.doesNotMatch(stdout() + stderr(), /ug[at]_|sign-in/)
+    const lines = stdout().trim().split('\n')
+    const [first] = lines.flatMap((line) => {
+      const { first_request, msg } = JSON.parse(line) as { first_request?: string; msg: string }
+      return first_request === undefined ? [] : [{ first_request, msg }]
+    })
+    assert.match(
+      first?.msg ?? '',
+      /npx user-group-service api-token create --environment Testing --name backend$/,
+    )
+    if (findTool(t, curl) !== undefined) {
+      const command =
+        first?.first_request.replace('npx user-group-service', `${process.execPath} ${ugsFile}`) ?? ''
+      const { PATH = '' } = process.env
+      const result = await run('bash', ['-c', command], { env: { PATH, ...settings } })
+      assert.match(result.stdout, /^\{"success":1,"new_user_group":true/)
+    }
+    await stop()
+    const second = await startService(t, { ...settings, UGS_PRINT_API_TOKENS: 'always' })
+    assert.equal(second.stdout().includes('uga_'), findTool(t, curl) === undefined)
+  })
+
+  it('prints lines of JSON if asked to, with a command that works, and no sign-in link', async (t) => {
     const { stdout, stderr, tokens } = await startService(t)
     const lines = `${stdout()}${stderr()}`.trim().split('\n')
     const parsed = lines.map(
@@ -187,7 +212,12 @@ describe('a start that fails', () => {
     const database = new BetterSqlite3(join(service.dataFolder, 'ugs.db'))
     database.exec('DELETE FROM api_token')
     database.exec('BEGIN IMMEDIATE')
-    const settings = { PORT: '0', UGS_DATA_DIR: service.dataFolder, UGS_LOCK_TIMEOUT_MS: '50' }
+    const settings = {
+      PORT: '0',
+      UGS_DATA_DIR: service.dataFolder,
+      UGS_LOCK_TIMEOUT_MS: '50',
+      UGS_PRINT_API_TOKENS: 'always',
+    }
     const result = await runUgs(['serve'], settings)
     database.close()
     assert.equal(result.code, 1)

@@ -50,7 +50,7 @@ describe('the packages, installed in an empty folder', () => {
 
     service = spawn(process.execPath, [join(folder, 'node_modules/.bin/user-group-service')], {
       cwd: folder,
-      env: { PATH: process.env.PATH, PORT: '0' },
+      env: { PATH: process.env.PATH, PORT: '0', UGS_PRINT_API_TOKENS: 'always' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     assert.ok(service.stdout && service.stderr)

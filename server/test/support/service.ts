@@ -128,6 +128,7 @@ async function start(
     PORT: '0',
     UGS_DATA_DIR: dataFolder,
     UGS_DRAIN_MS: '0',
+    UGS_PRINT_API_TOKENS: 'always',
     // Tests send many wrong credentials from one address.
     UGS_AUTH_FAILURES_PER_MINUTE: '0',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
