@@ -4,6 +4,7 @@ import { areSecretKeysExposed, examineSecretKeys, SecretKeyError } from '../conf
 import { Fault } from '../domain/fault.ts'
 import { storeOptionsOf } from '../runtime/configured-store.ts'
 import {
+  error,
   findingOf,
   runChecks,
   warning,
@@ -78,9 +79,9 @@ function secretKeyCheck(config: Config, store: StoreExamination): Check {
     run: async () => {
       const exposed = areSecretKeysExposed(config)
         ? [
-            warning(
-              `Other users of this machine may read or write ${config.secretKeyFile}.`,
-              `Run \`chmod 600 ${config.secretKeyFile}\`.`,
+            error(
+              `Other users than root and that of the service may read or change ${config.secretKeyFile}, and with it decrypt all tokens.`,
+              `Run \`chmod 600 ${config.secretKeyFile}\` and, if the file belongs to another user, \`chown\`.`,
             ),
           ]
         : []

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { statSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './settings.ts'
@@ -88,10 +88,18 @@ export async function secretKeyFileSettled({ UGS_SECRET_KEYS, secretKeyFile }: S
   if (ageMs < settledAfterMs) await sleep(settledAfterMs - ageMs)
 }
 
-/** Returns true if the group or others may read or write the secret key file. */
+/** Returns true if other users than root may read or change the secret key file. */
 export function areSecretKeysExposed({ UGS_SECRET_KEYS, secretKeyFile }: Source): boolean {
-  if (UGS_SECRET_KEYS !== undefined) return false
-  return ((statSync(secretKeyFile, { throwIfNoEntry: false })?.mode ?? 0) & 0o066) !== 0
+  const file = UGS_SECRET_KEYS ? undefined : statSync(secretKeyFile, { throwIfNoEntry: false })
+  // Node.js has no user ids on Windows.
+  const user = process.geteuid?.()
+  return file !== undefined && user !== undefined && isExposed(file, user)
+}
+
+/** The group of this process may read a file that root provides: Kubernetes mounts secrets so. PostgreSQL has the same rule for its keys. */
+export function isExposed({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, user: number): boolean {
+  if (uid === user) return (mode & 0o066) !== 0
+  return uid !== 0 || (mode & 0o026) !== 0
 }
 
 /**

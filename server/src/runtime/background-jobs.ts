@@ -87,13 +87,13 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
   }
 }
 
-/** Logs which secret key encrypts, and warns if other users of the machine can read it. */
+/** Logs which secret key encrypts, and warns if other users can read it. */
 export function logSecretKeys(config: Config, keyring: Keyring, logger: Logger, message: string): void {
   logger.info({ sealing_key_id: keyring.sealingKeyId }, message)
   if (areSecretKeysExposed(config))
     logger.warn(
       { file: config.secretKeyFile },
-      'others than its owner can read the file of secret keys and decrypt all tokens: run `chmod 600` on it',
+      'other users can read the file of secret keys and decrypt all tokens: run `chmod 600` on it and, if it belongs to another user, `chown`',
     )
 }
 

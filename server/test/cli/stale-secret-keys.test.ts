@@ -121,7 +121,7 @@ describe('the file of secret keys', () => {
       const { stderr, logged, stop } = await startService(t, { UGS_SECRET_KEYS_FILE: file })
       await logged('the secret keys were read')
       await stop()
-      assert.equal(/"file":"\S+keys","msg":".* run `chmod 600` on it"/.test(stderr()), isExposed)
+      assert.equal(/"file":"\S+keys","msg":".* run `chmod 600` on it/.test(stderr()), isExposed)
     }
   })
 })

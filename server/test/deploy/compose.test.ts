@@ -33,6 +33,7 @@ test('compose.yaml matches the Compose specification', async (t) => {
     assert.deepEqual(service.cap_drop, ['ALL'], name)
     assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
   }
+  assert.deepEqual(file.services.service.ulimits, { core: 0 })
   assert.deepEqual(file.services.service.depends_on, { postgres: { condition: 'service_healthy' } })
 })
 

@@ -21,6 +21,7 @@ test('the unit is valid and has a low exposure level', (t) => {
   const command = findTool(t, systemdAnalyze)
   if (command === undefined) return
   const unit = readDeployed('systemd/user-group-service@.service')
+  assert.match(unit, /^LimitCORE=0$/m)
   const file = join(temporaryFolder(t), 'user-group-service@8081.service')
   // `systemd-analyze` checks that the programs exist; on this machine their paths may differ.
   writeFileSync(file, unit.replaceAll(/^(Exec\w+)=\S+/gm, `$1=${process.execPath}`))
