@@ -7,88 +7,12 @@ import { test, type TestContext } from 'node:test'
 import { settings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
+import { allValues, baseOf, extra, image } from './chart-examples.ts'
 import { deployFolder, helm, importLint, parseYaml, readDeployed } from './deploy-folder.ts'
 import { assertSnapshot } from './snapshot.ts'
 
 const chart = join(deployFolder, 'helm/user-group-service')
 const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
-
-const image = { repository: 'registry.example/ugs' }
-const databaseUrl = 'postgres://ugs:do-not-show@db.example/ugs'
-const extra = {
-  certificateAuthority: { configMap: 'database-ca' },
-  extraVolumes: [{ name: 'policy', configMap: { name: 'policy' } }],
-  extraVolumeMounts: [{ name: 'policy', mountPath: '/etc/policy' }],
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{}] } } },
-  priorityClassName: 'high',
-  podLabels: { team: 'a' },
-  podAnnotations: { 'example/scrape': 'yes' },
-}
-const allValues: Record<string, object> = {
-  'with an existing Secret': { image, secret: { existing: 'keys' } },
-  'with all values set': {
-    image: { ...image, tag: '1.2.3', pullPolicy: 'Always' },
-    imagePullSecrets: [{ name: 'pull' }],
-    secret: { databaseUrl, secretKeys: 'k1:do-not-show' },
-    stop: { drain: 6, finish: 12 },
-    migration: { timeout: 700 },
-    resources: { limits: { memory: '1Gi' } },
-    temporaryStorage: '2Gi',
-    disruptionBudget: { minAvailable: 2 },
-    service: { type: 'NodePort', port: 8080 },
-    settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5', OTEL_TRACES_SAMPLER_ARG: '0.01' },
-    networkPolicy: {
-      from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
-      database: { to: [{ ipBlock: { cidr: '192.0.2.1/32' } }], port: 6432 },
-    },
-    ingress: {
-      enabled: true,
-      className: 'a',
-      annotations: { a: 'b' },
-      host: 'ugs.example',
-      tlsSecret: 'tls',
-    },
-    metrics: {
-      enabled: true,
-      port: 9000,
-      from: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
-      podMonitor: { enabled: true, labels: { release: 'prometheus' } },
-    },
-    autoscaling: { enabled: true, maxReplicas: 9, targetCpu: 60 },
-    nodeSelector: { disk: 'ssd' },
-    tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
-  },
-  'with files, placement and labels': {
-    image,
-    secret: { existing: 'url', keysFile: 'keys' },
-    replicas: 3,
-    ...extra,
-  },
-  'with SQLite': { image, secret: { secretKeys: 'k1:do-not-show' }, sqlite: { enabled: true } },
-  'with SQLite and a key file': {
-    image,
-    secret: { keysFile: 'keys' },
-    sqlite: {
-      ...{ enabled: true, size: '1Gi', storageClass: 'fast' },
-      backup: { schedule: '@daily', keep: 7, size: '2Gi', storageClass: 'slow' },
-    },
-    ...extra,
-  },
-  'with SQLite without backups': {
-    image,
-    secret: { existing: 'keys' },
-    sqlite: { enabled: true, backup: { enabled: false } },
-    networkPolicy: { enabled: false },
-    autoscaling: { enabled: true },
-  },
-  'with everything disabled': {
-    image,
-    secret: { existing: 'keys' },
-    migration: { enabled: false },
-    networkPolicy: { enabled: false },
-    metrics: { podMonitor: { enabled: true } },
-  },
-}
 
 function run(t: TestContext, command: string, args: readonly string[], values: object) {
   const file = join(temporaryFolder(t), 'values.json')
@@ -168,8 +92,12 @@ for (const [title, values] of Object.entries(allValues)) {
     if (command === undefined) return
     const linted = run(t, command, ['lint', '--strict'], values)
     assert.equal(linted.status, 0, linted.stdout + linted.stderr)
-    assertSnapshot(title, renderText(t, command, values))
     const manifests = await render(t, command, values)
+    const base = baseOf[title]
+    assertSnapshot(
+      { title, manifests },
+      base && { title: base, manifests: await render(t, command, allValues[base]) },
+    )
     await assertSchemas(manifests)
     assertMetrics(
       manifests,
