@@ -14,9 +14,14 @@ export function installPackages(path) {
   const folder = fileURLToPath(new URL(`../${path}`, import.meta.url))
   // npm writes the first file after an installation.
   const installed = modifiedAt(join(folder, 'node_modules/.package-lock.json'))
-  if (installed < modifiedAt(join(folder, 'package-lock.json'))) {
+  const locked = modifiedAt(join(folder, 'package-lock.json'))
+  if (installed < (locked || modifiedAt(join(folder, 'package.json')))) {
     console.error(`Installing the packages of ${path}.`)
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 'inherit'] })
+    const command = locked > 0 ? ['ci'] : ['install', '--no-package-lock']
+    execFileSync('npm', [...command, '--no-audit', '--no-fund'], {
+      cwd: folder,
+      stdio: ['ignore', 2, 'inherit'],
+    })
   }
   return folder
 }
