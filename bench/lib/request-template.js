@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { bodyOf, exampleName } from './bodies.js'
 import { idAt } from './ids.js'
 import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
@@ -62,8 +63,11 @@ const shapes = {
   },
 }
 
-/** Tokens by store, prefix and number: computing one costs as much as the rest of a request. @type {Map<string, Map<number, string>>} */
-const tokensOf = new Map()
+/**
+ * Tokens by store, prefix and number: computing one costs as much as the rest of a request.
+ * @type {LRUCache<string, string>}
+ */
+const tokens = new LRUCache({ max: 1_000_000 })
 
 /**
  * @param {import('./ids.js').Ids} ids
@@ -73,12 +77,10 @@ const tokensOf = new Map()
 function tokenOf(ids, locatorKey) {
   const locators = new LocatorCodec(Buffer.from(locatorKey, 'hex'))
   const store = `${locatorKey} ${ids.prefix}`
-  /** @type {Map<number, string>} */
-  const tokens = tokensOf.get(store) ?? new Map()
-  tokensOf.set(store, tokens)
   const next = (/** @type {number} */ index) => {
-    const token = tokens.get(ids.first + index) ?? seededToken(locators, ids, index)
-    tokens.set(ids.first + index, token)
+    const key = `${store} ${ids.first + index}`
+    const token = tokens.get(key) ?? seededToken(locators, ids, index)
+    tokens.set(key, token)
     return token
   }
   return { first: next(0), next }
