@@ -6,6 +6,9 @@ export class StoreDamagedError extends Error {
   override readonly name = 'StoreDamagedError'
 }
 
+/** Minimum interval of looking for the mark because of absences, in milliseconds. */
+const lookEveryMs = 1000
+
 /**
  * Marks a database as damaged by a file next to it, so that all processes refuse changes, also after a restart, until an operator
  * removes the mark.
@@ -16,6 +19,9 @@ export class DamageMark {
   /** Set if the mark could not be written, for example because the file system is read-only. */
   #unwritten: string | undefined
   #isReported = false
+  /** State at `#lookedAt`. */
+  #isSet = false
+  #lookedAt = -Infinity
 
   /**
    * @param path path of the database
@@ -45,13 +51,29 @@ export class DamageMark {
     } catch {
       this.#unwritten = mark
     }
+    this.#isSet = true
     this.#report(mark)
   }
 
-  /** Refuses what depends on undamaged data: a change, or an absence. @throws StoreDamagedError if the database is marked */
-  refuseIfSet(): void {
-    if (this.#unwritten === undefined && !hasMark(this.#path)) return
-    const { reason } = this
+  /** @throws StoreDamagedError if the database is marked */
+  refuseChange(): void {
+    this.#lookedAt = performance.now()
+    this.#isSet = this.#unwritten !== undefined || hasMark(this.#path)
+    this.#refuseIfSet()
+  }
+
+  /**
+   * Call it if a row is absent: damage may hide it. Looks for another process's mark once a second, because tokens that do not exist are
+   * frequent under attack.
+   * @throws StoreDamagedError if the database is marked
+   */
+  refuseAbsence(): void {
+    if (performance.now() - this.#lookedAt >= lookEveryMs) this.refuseChange()
+    else this.#refuseIfSet()
+  }
+
+  #refuseIfSet(): void {
+    const reason = this.#isSet ? this.reason : null
     if (reason !== null) throw new StoreDamagedError(reason)
   }
 

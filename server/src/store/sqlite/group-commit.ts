@@ -43,7 +43,7 @@ export interface GroupCommitGuards {
   readonly files: Pick<StoreFiles, 'check' | 'checkOccasionally'>
   readonly checkpointer: Pick<Checkpointer, 'afterCommit' | 'isRunning'>
   readonly changeTracker: ChangeTracker
-  readonly integrity: Pick<Integrity, 'refuseIfDamaged' | 'afterError'>
+  readonly integrity: Pick<Integrity, 'refuseChange' | 'afterError'>
   readonly flusher: Pick<LogFlusher, 'flush' | 'whenFlushed'>
 }
 
@@ -304,7 +304,7 @@ export class GroupCommit {
       })
       this.#changeTracker.beforeCommit()
       const changes = this.#countChanges.get() as number
-      if (changes !== this.#changes) this.#integrity.refuseIfDamaged()
+      if (changes !== this.#changes) this.#integrity.refuseChange()
       this.#commit.run()
       this.#changes = changes
       endStatement?.('COMMIT')

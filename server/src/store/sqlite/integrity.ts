@@ -72,9 +72,14 @@ export class Integrity implements StoreIntegrity {
     else if (isUnexpected(error)) this.suspect()
   }
 
-  /** Refuses a change or an absence if the database is marked. @throws StoreDamagedError */
-  refuseIfDamaged(): void {
-    this.#mark.refuseIfSet()
+  /** Call it before each commit that writes. @throws StoreDamagedError */
+  refuseChange(): void {
+    this.#mark.refuseChange()
+  }
+
+  /** Call it if a row is absent: damage may hide it. @throws StoreDamagedError */
+  refuseAbsence(): void {
+    this.#mark.refuseAbsence()
   }
 
   close(): void {

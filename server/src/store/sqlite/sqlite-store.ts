@@ -5,6 +5,7 @@ import type { Store } from '../../domain/store.ts'
 import type { ApiTokenStore } from '../../domain/api-token/api-token-store.ts'
 import type { AuditStore } from '../../domain/audit/audit-store.ts'
 import type { DataSourceStore } from '../../domain/data-source/data-source-store.ts'
+import type { EventStore } from '../../domain/event/event-store.ts'
 import type { SecretKeyStore } from '../../domain/secret-key/secret-key-store.ts'
 import type { SessionStore } from '../../domain/session/session-store.ts'
 import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
@@ -76,7 +77,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const userGroupHistory = new UserGroupHistory(database)
   const apiTokens = new ApiTokens(database, audit)
   const workspaces = new Workspaces(database, apiTokens, audit)
-  const events = new Events(database)
   return {
     locatorKey: readLocatorKey(database),
     userGroups: {
@@ -108,12 +108,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
       ...portOf<Omit<AuditStore, 'prune'>>(commit, audit),
       prune: (command) => untilDone(commit, 'AuditLog.prune', (total) => audit.prune(command, total === 0)),
     },
-    events: {
-      head: () => commit.run('Events.head', () => events.head()),
-      read: (after, limit) => commit.run('Events.read', () => events.read(after, limit)),
-      deleteOlderThan: (before) =>
-        untilDone(commit, 'Events.deleteOlderThan', () => events.deleteBatch(before)),
-    },
+    events: eventsPort(commit, new Events(database)),
     ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
     integrity,
     space: () => spaceOf(path),
@@ -141,6 +136,15 @@ function startGroupCommit(
     flusher.close()
   }
   return { commit, checkpointer, close }
+}
+
+function eventsPort(commit: GroupCommit, events: Events): EventStore {
+  return {
+    head: () => commit.run('Events.head', () => events.head()),
+    read: (after, limit) => commit.run('Events.read', () => events.read(after, limit)),
+    deleteOlderThan: (before) =>
+      untilDone(commit, 'Events.deleteOlderThan', () => events.deleteBatch(before)),
+  }
 }
 
 function webhookPorts(

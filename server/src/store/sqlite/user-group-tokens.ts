@@ -36,7 +36,7 @@ export interface FoundToken {
 
 /** Looks up the tokens of user groups, and keeps superseded ones and the responses to rotations with an idempotency key. */
 export class UserGroupTokens {
-  readonly #integrity: Pick<Integrity, 'refuseIfDamaged'>
+  readonly #integrity: Pick<Integrity, 'refuseAbsence'>
   readonly #selectOwner: Statement<[number, number, Environment], LocatedRow>
   readonly #selectSuperseded: Statement<[number, number, Uint8Array], SupersededRow>
   readonly #insertSuperseded: Statement<[number, number, Uint8Array, number, number, number]>
@@ -47,7 +47,7 @@ export class UserGroupTokens {
   readonly #deleteRecords: Statement<[number, number]>
   readonly #deleteExpiredRecords: Statement<[number]>
 
-  constructor(database: Database, integrity: Pick<Integrity, 'refuseIfDamaged'>) {
+  constructor(database: Database, integrity: Pick<Integrity, 'refuseAbsence'>) {
     this.#integrity = integrity
     this.#selectOwner = database.prepare(
       `SELECT ${tokenlessColumns}, user_group.token_hash FROM user_group
@@ -82,7 +82,7 @@ export class UserGroupTokens {
 
   find(tenantScope: TenantScope, token: TokenReference): FoundToken | null {
     const found = this.#find(tenantScope, token)
-    if (found === null) this.#integrity.refuseIfDamaged()
+    if (found === null) this.#integrity.refuseAbsence()
     return found
   }
 

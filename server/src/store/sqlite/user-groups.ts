@@ -77,8 +77,7 @@ export interface UserGroupsDependencies {
   readonly changeTracker: ChangeTracker
   readonly mappings: Mappings
   readonly audit: AuditLog
-  /** Refuses absences too: in a damaged store, a user group that exists may look absent. */
-  readonly integrity: Pick<Integrity, 'refuseIfDamaged'>
+  readonly integrity: Pick<Integrity, 'refuseAbsence'>
 }
 
 /**
@@ -89,7 +88,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   readonly #changeTracker: ChangeTracker
   readonly #mappings: Mappings
   readonly #audit: AuditLog
-  readonly #integrity: Pick<Integrity, 'refuseIfDamaged'>
+  readonly #integrity: Pick<Integrity, 'refuseAbsence'>
   readonly #statements: ReturnType<typeof prepareStatements>
   readonly #tokens: UserGroupTokens
 
@@ -186,13 +185,13 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
 
   find(key: UserGroupKey): UserGroup | null {
     const row = this.#statements.select.get(key.workspaceId, key.environment, key.providedId)
-    if (row === undefined) this.#integrity.refuseIfDamaged()
+    if (row === undefined) this.#integrity.refuseAbsence()
     return row === undefined ? null : userGroupOf(key, row)
   }
 
   findById(workspaceId: number, environment: Environment, teamId: number): UserGroup | null {
     const row = this.#statements.selectById.get(teamId, workspaceId, environment)
-    if (row === undefined) this.#integrity.refuseIfDamaged()
+    if (row === undefined) this.#integrity.refuseAbsence()
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 
@@ -305,7 +304,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     if ('providedId' in target) {
       const row = this.#statements.select.get(workspaceId, environment, target.providedId)
       if (row === undefined) {
-        this.#integrity.refuseIfDamaged()
+        this.#integrity.refuseAbsence()
         return null
       }
       return {

@@ -19,7 +19,7 @@ function open(t: TestContext, own: Partial<GroupCommitGuards> = {}) {
     files: { check: () => undefined, checkOccasionally: () => undefined },
     checkpointer: { afterCommit: () => undefined, isRunning: false },
     changeTracker: new ChangeTracker(database),
-    integrity: { refuseIfDamaged: () => undefined, afterError: () => undefined },
+    integrity: { refuseChange: () => undefined, afterError: () => undefined },
     flusher: { flush: () => undefined, whenFlushed: () => undefined },
     ...own,
   }
