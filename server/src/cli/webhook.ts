@@ -10,7 +10,6 @@ import { defaultSecretOverlapMs, maxSecretOverlapMs } from '../domain/webhook/we
 import type { WebhookEndpointHealth } from '../domain/webhook/webhook-endpoint-store.ts'
 import type { EndpointWithSecret, WebhookManagement } from '../domain/webhook/webhook-management.ts'
 import { shownDelivery, shownEndpoint } from '../http/admin/webhook-endpoints/responses.ts'
-import { WebhookDelivery, WebhookEndpoint } from '../http/admin/webhook-endpoints/schemas.ts'
 import { openWebhookManagement } from '../runtime/configured-store.ts'
 import { UsageError } from './errors.ts'
 import {
@@ -113,13 +112,18 @@ function withWebhooks<T>(
   )
 }
 
-const fieldsOf = (endpoint: WebhookEndpointHealth) => jsonValue(WebhookEndpoint, shownEndpoint(endpoint))
+// Loaded only for `--json`: the schemas take a tenth of the CPU of a command.
+const schemas = () => import('../http/admin/webhook-endpoints/schemas.ts')
+
+async function fieldsOf(endpoint: WebhookEndpointHealth): Promise<object> {
+  return jsonValue((await schemas()).WebhookEndpoint, shownEndpoint(endpoint))
+}
 
 async function create({ name = '', url = '', types = [], ...options }: EndpointOptions): Promise<void> {
   const created = await withWebhooks(options, (webhooks, caller) =>
     webhooks.create(caller, { name, url, eventTypes: types }),
   )
-  printSecret(
+  await printSecret(
     created,
     options,
     `Created webhook endpoint ${created.endpoint.id}. Its secret is shown only now.`,
@@ -132,15 +136,15 @@ async function rotateSecret(id: number, options: TenantScopeOptions & { overlap?
     webhooks.rotateSecret(caller, id, overlapMs),
   )
   const until = formatTime(Date.now() + overlapMs)
-  printSecret(rotated, options, `The secret is shown only now. The old one signs too until ${until}.`)
+  await printSecret(rotated, options, `The secret is shown only now. The old one signs too until ${until}.`)
 }
 
-function printSecret(
+async function printSecret(
   { endpoint, secret }: EndpointWithSecret,
   { json }: TenantScopeOptions,
   note: string,
-): void {
-  if (json) printJson({ ...fieldsOf(endpoint), secret })
+): Promise<void> {
+  if (json) printJson({ ...(await fieldsOf(endpoint)), secret })
   else {
     printLine(secret)
     console.error(note)
@@ -149,7 +153,7 @@ function printSecret(
 
 async function list(options: TenantScopeOptions): Promise<void> {
   const endpoints = await withWebhooks(options, (webhooks, caller) => webhooks.list(caller))
-  if (options.json) printJson(endpoints.map(fieldsOf))
+  if (options.json) printJson(await Promise.all(endpoints.map(fieldsOf)))
   else
     printTable(
       ['ID', 'NAME', 'STATE', 'PENDING', 'FAILING', 'OLDEST', 'URL'],
@@ -167,13 +171,13 @@ async function update(id: number, { name, url, types, ...options }: EndpointOpti
     ...(types !== undefined && { eventTypes: types }),
   }
   const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, change))
-  if (options.json) printJson(fieldsOf(endpoint))
+  if (options.json) printJson(await fieldsOf(endpoint))
   else console.error(`Updated webhook endpoint ${id}.`)
 }
 
 async function setState(id: number, state: 'active' | 'paused', options: TenantScopeOptions): Promise<void> {
   const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, { state }))
-  if (options.json) printJson(fieldsOf(endpoint))
+  if (options.json) printJson(await fieldsOf(endpoint))
   else console.error(`Webhook endpoint ${id} is ${state}.`)
 }
 
@@ -190,8 +194,10 @@ async function listDeliveries(
   const deliveries = await withWebhooks(options, (webhooks, caller) =>
     webhooks.listDeliveries(caller, id, { state: state ?? null, beforeId: null, limit }),
   )
-  if (options.json) printJson(deliveries.map((one) => jsonValue(WebhookDelivery, shownDelivery(one))))
-  else
+  if (options.json) {
+    const { WebhookDelivery } = await schemas()
+    printJson(deliveries.map((one) => jsonValue(WebhookDelivery, shownDelivery(one))))
+  } else
     printTable(
       ['ID', 'EVENT', 'TYPE', 'STATE', 'ATTEMPTS', 'LAST', 'NEXT', 'RESULT'],
       deliveries.map((one) => [
