@@ -58,8 +58,8 @@ const enumNames = new Map(
 const memberNames = new Set(Object.values(adminSchemas).flatMap(namesIn))
 /** @type {Map<string, Use>} */
 const uses = new Map()
-for (const { query, body, response } of operations) {
-  if (query !== undefined) uses.set(nameOf(query), 'query')
+for (const { name: method, query, body, response } of operations) {
+  if (query !== undefined && !handWritten.has(method)) uses.set(nameOf(query), 'query')
   if (body !== undefined) uses.set(nameOf(body), 'body')
   for (const name of [nameOf(response), ...partsOf(response)]) uses.set(name, 'result')
 }

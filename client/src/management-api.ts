@@ -533,11 +533,6 @@ export interface UserGroupView {
   readonly versions: readonly UserGroupVersion[]
 }
 
-export interface VersionQuery {
-  /** Revision of another version. Default is the current state. */
-  readonly to?: number | undefined
-}
-
 /** The delivery of one event to one webhook endpoint. */
 export interface WebhookDelivery {
   /** Id of the delivery. */

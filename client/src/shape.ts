@@ -20,12 +20,6 @@ export function read<Wire extends object>(value: unknown, subject: string, shape
   return value as Wire
 }
 
-/** @throws TransportError `bad_response` */
-export function readEach<Wire extends object>(value: unknown, subject: string, shape: Shape<Wire>): Wire[] {
-  if (!isArray(value)) throw badResponse(`${subject} is not an array`)
-  return value.map((item) => read(item, `an item of ${subject}`, shape))
-}
-
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -46,10 +40,6 @@ export function isTextOrNull(value: unknown): boolean {
   return value === null || isText(value)
 }
 
-export function isTexts(value: unknown): boolean {
-  return isArray(value) && value.every(isText)
-}
-
 export function isTextByKeyOrNull(value: unknown): boolean {
   return value === null || (isObject(value) && Object.values(value).every(isText))
 }
@@ -64,10 +54,6 @@ export function isBoolean(value: unknown): boolean {
 
 export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-export function isCountOrNull(value: unknown): boolean {
-  return value === null || isCount(value)
 }
 
 export function isEnvironment(value: unknown): boolean {
@@ -88,14 +74,6 @@ export function isTimeText(value: unknown): boolean {
   )
 }
 
-export function isTimeTextOrNull(value: unknown): boolean {
-  return value === null || isTimeText(value)
-}
-
 export function isOneOf(texts: readonly string[]): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && texts.includes(value)
-}
-
-export function isUndefinedOr(check: Check): Check {
-  return (value) => value === undefined || check(value)
 }

@@ -13,8 +13,6 @@ import type { UserGroupManagement } from '../../domain/user-group/user-group-man
 import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
 
-export type RetryRule = 'never' | Partial<Record<FaultCode, 'succeeded' | 'unknown'>>
-
 /** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
 export interface AdminOperation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -42,7 +40,7 @@ export interface AdminOperation {
    * the error that it gets: the earlier request `succeeded`, or its outcome stays `unknown`. Other repetitions have no second effect. It is
    * `x-retry` in the OpenAPI document.
    */
-  readonly retry?: RetryRule
+  readonly retry?: 'never' | Partial<Record<FaultCode, 'succeeded' | 'unknown'>>
   readonly handle: (request: AdminRequest, services: AdminServices) => Promise<AdminResponse>
 }
 
