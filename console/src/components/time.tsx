@@ -1,4 +1,5 @@
 import { Text, Tooltip, type TextProps } from '@mantine/core'
+import { Fragment } from 'react'
 import { ageOf } from './age.ts'
 
 const absolute = new Intl.DateTimeFormat('en-GB', {
@@ -12,6 +13,16 @@ interface Props extends TextProps {
   readonly value: string
   /** `age` shows "3 hours ago". Default: date and time. */
   readonly as?: 'date' | 'age'
+}
+
+/** Shows times, separated by commas. */
+export function Times({ values }: { readonly values: readonly string[] }) {
+  return values.map((value, i) => (
+    <Fragment key={value}>
+      {i > 0 && ', '}
+      <Time value={value} />
+    </Fragment>
+  ))
 }
 
 /** Shows a time in the time zone of the browser. */

@@ -135,8 +135,9 @@ async function rotateSecret(id: number, options: TenantScopeOptions & { overlap?
   const rotated = await withWebhooks(options, (webhooks, caller) =>
     webhooks.rotateSecret(caller, id, overlapMs),
   )
-  const until = formatTime(Date.now() + overlapMs)
-  await printSecret(rotated, options, `The secret is shown only now. The old one signs too until ${until}.`)
+  const ends = rotated.endpoint.previousSecretsValidUntil.map(formatTime)
+  const rest = ends.length === 0 ? 'Only it signs.' : `Replaced ones sign too, until ${ends.join(' and ')}.`
+  await printSecret(rotated, options, `The secret is shown only now. ${rest}`)
 }
 
 async function printSecret(
@@ -156,10 +157,11 @@ async function list(options: TenantScopeOptions): Promise<void> {
   if (options.json) printJson(await Promise.all(endpoints.map(fieldsOf)))
   else
     printTable(
-      ['ID', 'NAME', 'STATE', 'PENDING', 'FAILING', 'OLDEST', 'URL'],
-      endpoints.map(({ id, name, state, pending, failing, oldestEventId, url }) => [
+      ['ID', 'NAME', 'STATE', 'PENDING', 'FAILING', 'OLDEST', 'OLD_SECRETS_UNTIL', 'URL'],
+      endpoints.map(({ id, name, state, pending, failing, oldestEventId, previousSecretsValidUntil, url }) => [
         ...[id, name, state, pending, failing],
-        ...[oldestEventId === null ? null : formatTime(timeOfEvent(oldestEventId)), url],
+        ...[oldestEventId === null ? null : formatTime(timeOfEvent(oldestEventId))],
+        ...[previousSecretsValidUntil.map(formatTime).join(', ') || null, url],
       ]),
     )
 }

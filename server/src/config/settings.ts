@@ -186,6 +186,10 @@ export const settings = {
     'Maximum number of connections to /events per process. One API token can have half of them.',
     { default: 1000, min: 0, max: 100_000 },
   ),
+  UGS_MAX_WEBHOOK_ENDPOINTS: integer(
+    'Maximum number of webhook endpoints of a workspace, in both environments together.',
+    { default: 500, min: 0, max: 10_000 },
+  ),
   UGS_WEBHOOK_HTTP: choice(
     'Webhook endpoints with http URLs. Without it, only https is allowed.',
     switches,

@@ -48,6 +48,10 @@ export const errorTable = {
     status: 409,
     meaning: 'The object is in use, or its provided_id would change existing mappings.',
   },
+  limit_reached: {
+    status: 409,
+    meaning: 'There are as many objects of this kind as are allowed; the message says what to do.',
+  },
   revision_mismatch: {
     status: 412,
     meaning: 'The user group has changed since the ETag in If-Match.',

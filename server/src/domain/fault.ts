@@ -21,6 +21,7 @@ export type FaultCode =
   | 'revision_mismatch'
   | 'already_exists'
   | 'in_use'
+  | 'limit_reached'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

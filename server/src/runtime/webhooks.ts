@@ -77,7 +77,7 @@ interface LoopCallbacks {
   readonly uncount: () => void
 }
 
-/** Runs steps one after the other, early if an attempt has finished. */
+/** Runs steps one after the other, early if there is work. */
 class Loop {
   readonly #dispatcher: WebhookDispatcher
   readonly #callbacks: LoopCallbacks
@@ -91,7 +91,7 @@ class Loop {
   constructor(dispatcher: WebhookDispatcher, callbacks: LoopCallbacks) {
     this.#dispatcher = dispatcher
     this.#callbacks = callbacks
-    dispatcher.onAttempt(() => {
+    dispatcher.onWork(() => {
       this.#isWoken = true
       if (this.#timer !== undefined) this.#schedule(0)
     })

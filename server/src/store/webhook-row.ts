@@ -53,6 +53,17 @@ export const selectBacklog = selectHealth(
   "webhook_endpoint_id NOT IN (SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'paused')",
 )
 
+/** The column `secret_ends` of a query of endpoints: the ends of overlaps, separated by commas. */
+export const selectSecretEnds = `(
+  SELECT string_agg(CAST(expires_at AS text), ',') FROM webhook_secret
+  WHERE webhook_secret.webhook_endpoint_id = webhook_endpoint.webhook_endpoint_id
+) AS secret_ends`
+
+export interface SecretEndsRow {
+  /** Null if there is none. */
+  readonly secret_ends: string | null
+}
+
 export interface WebhookSecretRow {
   readonly webhook_endpoint_id: number
   readonly token_key_id: string
@@ -98,11 +109,21 @@ export function backlogOf({ pending, failing, oldest_event_id: oldestEventId }: 
   return { undelivered: pending + failing, oldestEventId }
 }
 
-export function healthOf(row: WebhookEndpointRow & HealthRow): WebhookEndpointHealth {
+export function secretEndsOf({ secret_ends: ends }: SecretEndsRow): number[] {
+  return ends === null
+    ? []
+    : ends
+        .split(',')
+        .map(Number)
+        .sort((a, b) => a - b)
+}
+
+export function healthOf(row: WebhookEndpointRow & HealthRow & SecretEndsRow): WebhookEndpointHealth {
   const { last_success_at: lastSuccessAt, failing_since: failingSince, pending, failing } = row
   return {
     ...endpointOf(row),
     ...{ lastSuccessAt, failingSince, pending, failing, oldestEventId: row.oldest_event_id },
+    previousSecretsValidUntil: secretEndsOf(row),
   }
 }
 
@@ -111,15 +132,17 @@ export function targetsOf(
   endpoints: readonly WebhookEndpointRow[],
   secrets: readonly WebhookSecretRow[],
 ): WebhookTarget[] {
+  const secretsOf = new Map<number, WebhookTarget['secrets'][number][]>(
+    endpoints.map(({ webhook_endpoint_id: id }) => [id, []]),
+  )
+  for (const { webhook_endpoint_id: id, ...row } of secrets)
+    secretsOf
+      .get(id)
+      ?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
   return endpoints.map((row) => ({
     ...endpointOf(row),
-    secrets: secrets
-      .filter(({ webhook_endpoint_id: id }) => id === row.webhook_endpoint_id)
-      .map((secret) => ({
-        keyId: secret.token_key_id,
-        sealed: secret.token_sealed,
-        expiresAt: secret.expires_at,
-      })),
+    isSucceeding: row.last_success_at !== null && row.failing_since === null,
+    secrets: secretsOf.get(row.webhook_endpoint_id) ?? [],
   }))
 }
 

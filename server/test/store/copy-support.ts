@@ -108,10 +108,11 @@ async function addWebhookEndpoint(store: Store): Promise<void> {
   const position = await store.events.head()
   const created = await store.webhookEndpoints.create({
     ...{ ...change, name: 'A', url: 'https://receiver.invalid/', eventTypes: ['user_group.deleted'] },
-    ...{ sealSecret, position },
+    ...{ sealSecret, position, maxOfWorkspace: 1 },
   })
   assert.ok('id' in created)
-  await store.webhookEndpoints.rotateSecret({ ...change, id: created.id, sealSecret, overlapEndsAt: 9000 })
+  for (const overlapEndsAt of [9000, 8000])
+    await store.webhookEndpoints.rotateSecret({ ...change, id: created.id, sealSecret, overlapEndsAt })
 }
 
 /** Returns the row counts of a `sourceFile` with this number of user groups, by table. */
@@ -130,9 +131,9 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     superseded_token: 2,
     idempotency_key: 2,
     console_session: 1,
-    audit_event: userGroups + 20,
+    audit_event: userGroups + 21,
     webhook_endpoint: 1,
-    webhook_secret: 2,
+    webhook_secret: 3,
     locator_key: 1,
     retired_secret_key: 1,
     secret_key_check: 2,

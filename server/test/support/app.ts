@@ -69,6 +69,7 @@ export async function startApp(
     webhooks: new WebhookManagement({
       ...{ store, keyring, clock },
       rules: { allowsHttp: false, allowsPrivate: false },
+      maxEndpoints: 500,
     }),
     introspections: { note: () => undefined },
     feed,

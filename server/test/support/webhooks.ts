@@ -90,11 +90,15 @@ export interface WebhookBench {
   readonly addKey: (key: SecretKey) => void
   readonly time: { now: number }
   readonly management: WebhookManagement
+  /** Returns management with another limit of endpoints per workspace. */
+  readonly limitedTo: (maxEndpoints: number) => WebhookManagement
   /** Ids of endpoints that were disabled. */
   readonly disabled: number[]
   /** Number of times that the position was lost. */
   readonly losses: () => number
-  readonly createGroup: (id: string) => Promise<number>
+  readonly createGroup: (id: string, as?: Caller) => Promise<number>
+  /** Creates another workspace. */
+  readonly createWorkspace: () => Promise<Caller>
   /** Changes a user group, which writes an event. */
   readonly rename: (id: string, name: string) => Promise<void>
   readonly dispatcher: (over?: Partial<WebhookDispatcherDependencies>) => WebhookDispatcher
@@ -121,15 +125,25 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
   const disabled: number[] = []
   let losses = 0
   let holders = 0
-  const change = async (id: string, name: string) => {
-    const { userGroup } = await userGroups.getOrCreate(caller, id, { name }, true)
+  let workspaces = 0
+  const change = async (id: string, name: string, as = caller) => {
+    const { userGroup } = await userGroups.getOrCreate(as, id, { name }, true)
     return userGroup.teamId
   }
+  const limitedTo = (maxEndpoints: number) =>
+    new WebhookManagement({ store, keyring, clock, rules, maxEndpoints })
   return {
     ...{ store, keyring, time, disabled, losses: () => losses },
     addKey: (key) => keyring.replace([key, firstKey]),
-    management: new WebhookManagement({ store, keyring, clock, rules }),
-    createGroup: (id) => change(id, 'Name'),
+    management: limitedTo(500),
+    limitedTo,
+    createGroup: (id, as) => change(id, 'Name', as),
+    createWorkspace: async () => {
+      const name = `workspace ${++workspaces}`
+      const workspace = { ...actor, name, createdAt: time.now, environment: scope.environment }
+      const created = await store.workspaces.create(workspace)
+      return { ...caller, workspaceId: created?.workspace.id ?? assert.fail() }
+    },
     rename: async (id, name) => {
       await change(id, name)
     },

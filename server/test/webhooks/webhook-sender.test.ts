@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
+import { open as openFile } from 'node:fs/promises'
 import { createSocket } from 'node:dgram'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createResolver } from '../../src/runtime/webhook-resolver.ts'
@@ -15,27 +19,57 @@ import { startReceiver } from '../support/webhooks.ts'
 const open = { allowsHttp: true, allowsPrivate: true }
 const { signal } = new AbortController()
 
-/** Starts a name server that knows no name, and returns its address. */
-async function startNameServer(responds: (query: Buffer) => boolean): Promise<string> {
+/** Address of the name servers' answers (RFC 1035, section 4.1.3): the queried name, type A, class IN, TTL 0, 127.0.0.1. */
+const loopback = Buffer.from('c00c00010001000000000004' + '7f000001', 'hex')
+
+interface NameServer {
+  readonly address: string
+  readonly queries: string[]
+}
+
+/**
+ * Starts a name server. It does not respond for names with `hanging`, knows the address of those with `receiver`, and no other name.
+ */
+async function startNameServer(): Promise<NameServer> {
+  const queries: string[] = []
   const socket = createSocket('udp4', (query, { port, address }) => {
-    if (!responds(query)) return
-    // A response (QR) with the error NXDOMAIN.
-    query.writeUInt16BE(0x8183, 2)
-    socket.send(query, port, address)
+    const [name, type] = questionOf(query)
+    queries.push(name)
+    if (name.includes('hanging')) return
+    const isKnown = name.includes('receiver')
+    // A response (QR, RA), or the error NXDOMAIN.
+    query.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
+    // No additional records, which would follow the answer.
+    query.writeUInt16BE(0, 10)
+    const question = query.subarray(0, 12 + name.length + 2 + 4)
+    const hasAnswer = isKnown && type === 1
+    question.writeUInt16BE(hasAnswer ? 1 : 0, 6)
+    socket.send(hasAnswer ? Buffer.concat([question, loopback]) : question, port, address)
   }).unref()
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
-  return `127.0.0.1:${socket.address().port}`
+  return { address: `127.0.0.1:${socket.address().port}`, queries }
 }
 
-let nameServer = ''
+/** Returns the name and the type that a query asks for. */
+function questionOf(query: Buffer): [name: string, type: number] {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return [labels.join('.'), query.readUInt16BE(at + 1)]
+}
+
+let nameServer: NameServer
 
 before(async () => {
-  nameServer = await startNameServer((query) => !query.includes('hanging'))
+  nameServer = await startNameServer()
 })
 
 function senderOf(t: TestContext, options: Partial<WebhookSenderOptions> = {}) {
-  const sender = new WebhookSender({ ...open, nameServers: [nameServer], ...options })
+  const sender = new WebhookSender({ ...open, nameServers: [nameServer.address], ...options })
   t.after(() => sender.close())
   return (url: string) => sender.send({ url, headers: { 'webhook-id': 'a' }, body: '{}' }, signal)
 }
@@ -171,7 +205,7 @@ test('connects to the address that it has checked, so that a name cannot be boun
   assert.equal(receiver.received.length, 1)
 })
 
-test('simultaneous connections to a host share one resolution, so that a slow one takes few threads', async (t) => {
+test('simultaneous connections to a host share one resolution', async (t) => {
   const receiver = await startReceiver(t)
   const { port } = new URL(receiver.url)
   const resolutions: ((addresses: { address: string; family: number }[]) => void)[] = []
@@ -186,39 +220,69 @@ test('simultaneous connections to a host share one resolution, so that a slow on
   assert.deepEqual(await results, Array(3).fill({ status: 204, errorCode: null }))
 })
 
-test('a name whose name server does not respond never reaches the threads of this process', async (t) => {
+test('a name without a response of its name servers fails, and holds up no other one', async (t) => {
   const receiver = await startReceiver(t)
   const { port } = new URL(receiver.url)
-  const resolved: string[] = []
-  const resolveHost = (host: string) => {
-    resolved.push(host)
-    return Promise.resolve([{ address: '127.0.0.1', family: 4 }])
-  }
-  const send = senderOf(t, { resolveHost })
-  const hanging = Promise.all([1, 2].map((i) => send(`http://hanging${i}.invalid:${port}/`)))
+  const send = senderOf(t)
+  const hanging = Promise.all(
+    Array.from({ length: 20 }, (_, i) => send(`http://hanging${i}.invalid:${port}/`)),
+  )
   assert.deepEqual(await send(`http://receiver.example:${port}/`), { status: 204, errorCode: null })
-  for (const { status, errorCode } of await hanging) {
-    assert.equal(status, null)
-    assert.match(errorCode ?? '', /^ETIMEOUT$|^UND_ERR_CONNECT_TIMEOUT$/)
-  }
-  assert.deepEqual(resolved, ['receiver.example'])
+  for (const result of await hanging)
+    assert.match(result.errorCode ?? '', /^ETIMEOUT$|^UND_ERR_CONNECT_TIMEOUT$/)
 })
 
-test('names of /etc/hosts work without a name server', async (t) => {
+test('names are resolved while all threads of the process are busy', async (t) => {
   const receiver = await startReceiver(t)
-  const nameServers = [await startNameServer(() => false)]
   const { port } = new URL(receiver.url)
-  const send = senderOf(t, {
-    nameServers,
-    resolveHost: () => Promise.reject(new Error('not in this process')),
-  })
+  const folder = temporaryFolder(t)
+  const pipes = Array.from({ length: 8 }, (_, i) => join(folder, `pipe${i}`))
+  execFileSync('mkfifo', pipes)
+  // Opening a pipe to read occupies a thread until it is opened to write.
+  const opened = pipes.map((pipe) => openFile(pipe))
+  const send = senderOf(t)
+  assert.deepEqual(await send(`http://receiver.example:${port}/`), { status: 204, errorCode: null })
   assert.deepEqual(await send(`http://localhost:${port}/`), { status: 204, errorCode: null })
+  for (const pipe of pipes) {
+    const handle = openSync(pipe, constants.O_RDWR)
+    t.after(() => closeSync(handle))
+  }
+  for (const file of opened) await (await file).close()
+})
+
+test('names are those of hosts, then of DNS with the search list of resolv.conf', async (t) => {
+  const configurationFolder = temporaryFolder(t)
+  writeFileSync(
+    join(configurationFolder, 'hosts'),
+    '127.0.0.1 localhost\n# 10.0.0.1 backend\n10.0.0.2\tother Backend backend.local # comment\nfd00::2 backend\n',
+  )
+  writeFileSync(
+    join(configurationFolder, 'resolv.conf'),
+    'domain old.invalid\nsearch one.invalid two.receiver.\noptions timeout:1 ndots:2\n',
+  )
+  const { queries, address } = await startNameServer()
+  const resolve = createResolver({ configurationFolder, nameServers: [address] }, signal)
+  const asked = () => [...new Set(queries.splice(0))]
+  const v4 = (address: string) => ({ address, family: 4 })
+  assert.deepEqual(await resolve('backend'), [v4('10.0.0.2'), { address: 'fd00::2', family: 6 }])
+  assert.deepEqual(await resolve('backend.local'), [v4('10.0.0.2')])
+  assert.deepEqual(asked(), [])
+  assert.deepEqual(await resolve('service'), [v4('127.0.0.1')])
+  assert.deepEqual(asked(), ['service.one.invalid', 'service.two.receiver'])
+  assert.deepEqual(await resolve('a.b.receiver'), [v4('127.0.0.1')])
+  assert.deepEqual(asked(), ['a.b.receiver'])
+  await assert.rejects(resolve('a.b.'), { code: 'ENOTFOUND' })
+  assert.deepEqual(asked(), ['a.b'])
 })
 
 test('after closing, no name is resolved', async () => {
-  const nameServers = [await startNameServer(() => false)]
-  const resolution = createResolver({ nameServers }, AbortSignal.abort())('localhost')
-  await assert.rejects(resolution, { code: 'ETIMEOUT' })
+  const controller = new AbortController()
+  const { address } = await startNameServer()
+  const resolve = createResolver({ nameServers: [address] }, controller.signal)
+  const resolution = resolve('hanging.invalid')
+  controller.abort()
+  await assert.rejects(resolution, { code: 'ECANCELLED' })
+  await assert.rejects(resolve('receiver.example'), { code: 'ECANCELLED' })
 })
 
 test('reports a name that cannot be resolved', async (t) => {

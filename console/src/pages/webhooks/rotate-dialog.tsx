@@ -1,12 +1,12 @@
 import { NativeSelect, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
-import { Time } from '../../components/time.tsx'
-import type { WebhookEndpoint } from './webhook-endpoint.ts'
+import { Times } from '../../components/time.tsx'
+import { queryKey, type WebhookEndpoint } from './webhook-endpoint.ts'
 
 const day = 86_400
 
@@ -20,8 +20,8 @@ const overlaps = [
 
 interface Rotated {
   readonly secret: string
-  /** Time until which the old secret signs too. Null if it has stopped. */
-  readonly overlapEnd: string | null
+  /** Times until which replaced secrets sign too. */
+  readonly overlapEnds: readonly string[]
 }
 
 interface Props {
@@ -43,11 +43,11 @@ export function RotateDialog({ endpoint, onClose }: Props) {
     >
       <Text size="sm">
         Give it to the receiver.{' '}
-        {rotated.overlapEnd === null ? (
+        {rotated.overlapEnds.length === 0 ? (
           'The old one no longer signs.'
         ) : (
           <>
-            The old one signs too until <Time value={rotated.overlapEnd} />.
+            Replaced ones sign too, until <Times values={rotated.overlapEnds} />.
           </>
         )}
       </Text>
@@ -61,17 +61,18 @@ interface QuestionProps extends Props {
 
 function Question({ endpoint: { id, name }, onRotated, onClose }: QuestionProps) {
   const [seconds, setSeconds] = useState(String(day))
+  const queryClient = useQueryClient()
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const overlap = Number(seconds)
       const path = `/webhook-endpoints/${id}/rotate-secret`
       // Not a mutation result, because those are cached for a while.
-      const { secret } = await postAdmin<Wire['WebhookEndpointSecretResponse']>(path, {
+      const { secret, webhook_endpoint } = await postAdmin<Wire['WebhookEndpointSecretResponse']>(path, {
         body: { overlap_seconds: overlap },
       })
-      const overlapEnd = overlap === 0 ? null : new Date(Date.now() + overlap * 1000).toISOString()
-      onRotated({ secret, overlapEnd })
+      onRotated({ secret, overlapEnds: webhook_endpoint.previous_secrets_valid_until })
     },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   })
   return (
     <ConfirmDialog
@@ -86,13 +87,14 @@ function Question({ endpoint: { id, name }, onRotated, onClose }: QuestionProps)
     >
       <Text size="sm">
         This creates another secret, which is shown only once. Until the old one stops, both sign each
-        request, and the receiver may verify with either.
+        request, and the receiver may verify with either. Secrets that were replaced earlier stop at their own
+        times.
       </Text>
       <NativeSelect
         label="When does the old one stop?"
         description={
           seconds === '0'
-            ? 'Choose this if it leaked. The receiver refuses all events until it has the new one.'
+            ? 'Choose this if it leaked. A receiver that has only this one refuses all events until it has the new one.'
             : 'Give the receiver the new one before.'
         }
         data={overlaps}

@@ -16,7 +16,7 @@ import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Section } from '../../components/section.tsx'
 import { LoadingState, NotShownState } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import { Time, Times } from '../../components/time.tsx'
 import { WarningAlert } from '../../components/warning-alert.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
 import { EditDialog } from './endpoint-dialogs.tsx'
@@ -71,7 +71,7 @@ function Description({ endpoint }: Props) {
 }
 
 function Health({ endpoint }: Props) {
-  const { state, oldest_event_at: oldest } = endpoint
+  const { state, oldest_event_at: oldest, previous_secrets_valid_until: secretEnds } = endpoint
   return (
     <Section title="Health">
       {state === 'disabled' && (
@@ -97,6 +97,11 @@ function Health({ endpoint }: Props) {
         <Fact term="Events">
           <EventTypes endpoint={endpoint} />
         </Fact>
+        {secretEnds.length > 0 && (
+          <Fact term="Replaced secrets sign until">
+            <Times values={secretEnds} />
+          </Fact>
+        )}
       </SimpleGrid>
     </Section>
   )

@@ -28,8 +28,8 @@ export interface WebhookDeliveryStore {
    */
   enqueue(command: EnqueueDeliveries): Promise<boolean>
 
-  /** Returns deliveries of active endpoints whose attempt is due, up to `limit` for each endpoint, the longest due first. */
-  due(now: number, limit: number): Promise<DueDelivery[]>
+  /** Returns deliveries whose attempt is due, in the order of the endpoints, and the longest due of each one first. */
+  due(query: FindDue): Promise<DueDelivery[]>
 
   /**
    * Records attempts, and lets the next delivery of the user group follow a success. Disables the endpoint of a delivery that has no
@@ -63,11 +63,13 @@ export interface DeliveryClaim {
 }
 
 export interface WebhookTarget extends WebhookEndpoint {
+  /** True if the last attempt succeeded. */
+  readonly isSucceeding: boolean
   /** The newest first. */
   readonly secrets: readonly (Sealed & { readonly expiresAt: number | null })[]
 }
 
-interface NewDelivery {
+export interface NewDelivery {
   readonly endpointId: number
   readonly eventId: string
   readonly eventType: EventType
@@ -81,6 +83,14 @@ export interface EnqueueDeliveries {
   readonly to: EventPosition
   readonly now: number
   readonly deliveries: readonly NewDelivery[]
+}
+
+export interface FindDue {
+  readonly now: number
+  /** Each with the maximum number of its deliveries. */
+  readonly endpoints: readonly { readonly id: number; readonly limit: number }[]
+  /** Maximum number of deliveries. */
+  readonly limit: number
 }
 
 export interface DueDelivery extends NewDelivery {

@@ -1,20 +1,23 @@
 import type { Event, EventPosition } from '../event/event.ts'
+import type { PositionedEvent } from '../event/event-store.ts'
 import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type { Store } from '../store.ts'
 import type { Clock } from '../util/clock.ts'
+import { AttemptsInFlight, maxInFlight, maxInFlightOf } from './attempts-in-flight.ts'
 import { nextAttemptAt } from './retry-schedule.ts'
 import { isSuccess, type AttemptResult } from './webhook-delivery.ts'
-import type { DueDelivery, RecordedAttempt, WebhookTarget } from './webhook-delivery-store.ts'
+import type { DueDelivery, NewDelivery, RecordedAttempt, WebhookTarget } from './webhook-delivery-store.ts'
 import { receives, secretContext } from './webhook-endpoint.ts'
 import { signatureHeaders } from './webhook-signature.ts'
 
 /** Time after which another process takes over from a leader that has stopped, in milliseconds. */
 export const claimMs = 30_000
-/** Number of events that one step reads at most. */
+/** Maximum number of events that one step reads. */
 const eventsAtOnce = 200
-/** Maximum number of attempts in flight, in total and for each endpoint. */
-const maxInFlight = 64
-const maxInFlightOfEndpoint = 4
+/** Number of deliveries after which a step writes no more: some ten milliseconds, in which requests wait. */
+const deliveriesAtOnce = 1000
+/** Maximum number of attempts that one transaction records: some milliseconds, in which requests wait. */
+const recordedAtOnce = 64
 
 /** Sends one request, and never fails. */
 export type SendWebhook = (
@@ -54,11 +57,8 @@ export interface WebhookDispatcherDependencies {
  */
 export class WebhookDispatcher {
   readonly #parts: WebhookDispatcherDependencies
-  /** Attempts that have not been recorded, by queue: endpoint and user group. */
-  readonly #inFlight = new Map<string, Promise<void>>()
-  /** Endpoints whose last attempt failed. They get one attempt at a time, so that those that hang leave room for others. */
-  readonly #failing = new Set<number>()
-  /** Number of the last attempt of each endpoint. Those that waited longest go first, so that late ones leave room for others. */
+  readonly #inFlight = new AttemptsInFlight()
+  /** Number of the last attempt of each endpoint. Those that waited longest go first. */
   readonly #lastAttempt = new Map<number, number>()
   #attempts = 0
   #done: { readonly queue: string; readonly attempt: RecordedAttempt }[] = []
@@ -69,8 +69,8 @@ export class WebhookDispatcher {
     this.#parts = parts
   }
 
-  /** Sets a function to call when a step can record an attempt. */
-  onAttempt(wake: () => void): void {
+  /** Sets a function to call when the next step need not wait: it can record an attempt or read more events. */
+  onWork(wake: () => void): void {
     this.#wake = wake
   }
 
@@ -96,8 +96,8 @@ export class WebhookDispatcher {
   }
 
   /** Resolves when no attempt is in flight. `step` then records the last ones. */
-  async idle(): Promise<void> {
-    await Promise.all(this.#inFlight.values())
+  idle(): Promise<void> {
+    return this.#inFlight.ended()
   }
 
   /** Ends attempts in flight, records those that have finished, and lets another process take over. */
@@ -111,16 +111,17 @@ export class WebhookDispatcher {
   }
 
   async #record(): Promise<void> {
-    if (this.#done.length === 0) return
     const { store, clock, holder, observer } = this.#parts
-    const done = [...this.#done]
-    const disabled = await store.webhookDeliveries.record({
-      ...{ holder, now: clock.now(), author: 'service', requestId: null },
-      attempts: done.map(({ attempt }) => attempt),
-    })
-    this.#done = this.#done.slice(done.length)
-    for (const { queue } of done) this.#inFlight.delete(queue)
-    for (const id of disabled ?? []) observer.disabled(id)
+    while (this.#done.length > 0) {
+      const done = this.#done.slice(0, recordedAtOnce)
+      const disabled = await store.webhookDeliveries.record({
+        ...{ holder, now: clock.now(), author: 'service', requestId: null },
+        attempts: done.map(({ attempt }) => attempt),
+      })
+      this.#done = this.#done.slice(done.length)
+      for (const { queue } of done) this.#inFlight.delete(queue)
+      for (const id of disabled ?? []) observer.disabled(id)
+    }
   }
 
   /** Forgets attempts that the next leader repeats. */
@@ -130,39 +131,78 @@ export class WebhookDispatcher {
   }
 
   async #enqueue(from: EventPosition | null, targets: readonly WebhookTarget[]): Promise<void> {
-    const { store, clock, holder, bodyOf, observer } = this.#parts
+    const { store, clock, holder, observer } = this.#parts
     const page = from === null ? null : await store.events.read(from, eventsAtOnce)
     // Without events, a position also moves on PostgreSQL, where each write would move it again.
     if (page?.events.length === 0) return
-    const to = page?.position ?? (await store.events.head())
-    const deliveries = (page?.events ?? []).flatMap((event) => {
+    const { deliveries, lastEvent } = this.#deliveriesOf(page?.events ?? [], targets)
+    const isPart = lastEvent !== undefined && lastEvent !== page?.events.at(-1)
+    const to = isPart ? lastEvent.position : (page?.position ?? (await store.events.head()))
+    const isMoved = await store.webhookDeliveries.enqueue({ holder, from, to, now: clock.now(), deliveries })
+    if (isMoved && page === null) observer.positionLost()
+    // Many events of one workspace delay those of another one as little as possible.
+    if (isPart || page?.events.length === eventsAtOnce) this.#wake()
+  }
+
+  /** Returns the deliveries of the first events, and the last of these events. */
+  #deliveriesOf(events: readonly PositionedEvent[], targets: readonly WebhookTarget[]) {
+    const { bodyOf } = this.#parts
+    const deliveries: NewDelivery[] = []
+    let lastEvent: PositionedEvent | undefined
+    for (const event of events) {
+      if (deliveries.length >= deliveriesAtOnce) break
+      lastEvent = event
       const wanted = targets.filter((target) => receives(target, event))
       const body = wanted.length === 0 ? '' : bodyOf(event)
       const { eventId, type: eventType, userGroup } = event
       const teamId = userGroup?.teamId ?? null
-      return wanted.map(({ id: endpointId }) => ({ endpointId, eventId, eventType, teamId, body }))
-    })
-    const isMoved = await store.webhookDeliveries.enqueue({ holder, from, to, now: clock.now(), deliveries })
-    if (isMoved && page === null) observer.positionLost()
+      for (const { id: endpointId } of wanted)
+        deliveries.push({ endpointId, eventId, eventType, teamId, body })
+    }
+    return { deliveries, lastEvent }
   }
 
   async #startDue(targets: readonly WebhookTarget[]): Promise<void> {
-    if (this.#stopping.signal.aborted || this.#inFlight.size >= maxInFlight) return
+    if (this.#stopping.signal.aborted) return
     const { store, clock } = this.#parts
+    const open = this.#inTurns(
+      targets.filter((target) => target.state === 'active' && this.#inFlight.mayStart(target)),
+    )
+    if (open.length === 0) return
     // Enough to find some that are not in flight.
-    const due = await store.webhookDeliveries.due(clock.now(), 2 * maxInFlightOfEndpoint)
-    const lastOf = ({ endpointId }: DueDelivery) => this.#lastAttempt.get(endpointId) ?? 0
-    for (const delivery of due.toSorted((a, b) => lastOf(a) - lastOf(b))) {
+    const due = await store.webhookDeliveries.due({
+      now: clock.now(),
+      endpoints: open.map((target) => ({ id: target.id, limit: maxInFlightOf(target) })),
+      limit: maxInFlight,
+    })
+    const targetOf = new Map(open.map((target) => [target.id, target]))
+    for (const delivery of due) {
       const { endpointId, teamId } = delivery
-      const target = targets.find(({ id }) => id === endpointId)
+      const target = targetOf.get(endpointId) as WebhookTarget
       const queue = `${endpointId}/${teamId ?? ''}`
-      const inFlightOfEndpoint = [...this.#inFlight.keys()].filter((key) => key.startsWith(`${endpointId}/`))
-      const most = this.#failing.has(endpointId) ? 1 : maxInFlightOfEndpoint
-      const isFull = this.#inFlight.size >= maxInFlight || inFlightOfEndpoint.length >= most
-      if (target === undefined || isFull || this.#inFlight.has(queue)) continue
+      if (this.#inFlight.has(queue) || !this.#inFlight.mayStart(target)) continue
       this.#lastAttempt.set(endpointId, ++this.#attempts)
-      this.#inFlight.set(queue, this.#attempt(delivery, target, queue))
+      this.#inFlight.add(queue, target, this.#attempt(delivery, target, queue))
     }
+  }
+
+  /**
+   * Returns the endpoints in the order in which they get attempts: workspaces take turns. In each, endpoints with the fewest attempts
+   * in flight come first, then those that waited longest.
+   */
+  #inTurns(targets: readonly WebhookTarget[]): WebhookTarget[] {
+    const inFlightOf = ({ id }: WebhookTarget) => this.#inFlight.countOf(id)
+    const lastOf = ({ id }: WebhookTarget) => this.#lastAttempt.get(id) ?? 0
+    const turns = new Map<number, number>()
+    return targets
+      .toSorted((a, b) => inFlightOf(a) - inFlightOf(b) || lastOf(a) - lastOf(b))
+      .map((target) => {
+        const turn = turns.get(target.workspaceId) ?? 0
+        turns.set(target.workspaceId, turn + 1)
+        return { target, turn }
+      })
+      .sort((a, b) => a.turn - b.turn)
+      .map(({ target }) => target)
   }
 
   async #attempt(delivery: DueDelivery, target: WebhookTarget, queue: string): Promise<void> {
@@ -177,8 +217,6 @@ export class WebhookDispatcher {
     const firstAttemptAt = delivery.firstAttemptAt ?? startedAt
     const isDelivered = isSuccess(result)
     observer.attempted(isDelivered)
-    if (isDelivered) this.#failing.delete(delivery.endpointId)
-    else this.#failing.add(delivery.endpointId)
     const attempt: RecordedAttempt = {
       ...{ id: delivery.id, endpointId: delivery.endpointId, teamId: delivery.teamId },
       ...{ attempts, startedAt, isDelivered },

@@ -7,8 +7,8 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** The webhook endpoints. All methods reject with Fault `not_implemented` if the store has no order of events (Citus). */
 export interface WebhookEndpointStore {
-  /** Creates an endpoint. It receives every event after `position`. */
-  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired>
+  /** Creates an endpoint, unless its workspace has `maxOfWorkspace`. It receives every event after `position`. */
+  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired | TooManyEndpoints>
 
   /** Returns the endpoints of a workspace and environment, in order of id. */
   list(scope: TenantScope): Promise<WebhookEndpointHealth[]>
@@ -22,17 +22,35 @@ export interface WebhookEndpointStore {
   /** Deletes the endpoint with its secrets and deliveries. Returns false if there is no such endpoint. */
   delete(command: WebhookEndpointCommand): Promise<boolean>
 
-  /** Adds a secret. The previous one signs until `overlapEndsAt`; older ones are deleted. Null if there is no such endpoint. */
-  rotateSecret(command: RotateWebhookSecret): Promise<WebhookEndpoint | SecretKeyRetired | null>
+  /**
+   * Adds a secret. The previous one signs until `overlapEndsAt`, and older ones until the ends of their own overlaps. Null if there is
+   * no such endpoint.
+   */
+  rotateSecret(
+    command: RotateWebhookSecret,
+  ): Promise<WebhookEndpoint | SecretKeyRetired | TooManySecrets | null>
 }
 
 /** Encrypts the secret for the id of its endpoint. */
 export type SealSecret = (endpointId: number) => Sealed
 
+export interface TooManyEndpoints {
+  readonly outcome: 'too_many_endpoints'
+}
+
+/** Too many replaced secrets sign too. */
+export interface TooManySecrets {
+  readonly outcome: 'too_many_secrets'
+  /** Time at which the overlap of one of them ends. */
+  readonly until: number
+}
+
 export interface NewWebhookEndpoint
   extends Pick<WebhookEndpoint, 'name' | 'url' | 'eventTypes'>, TenantScope, Actor {
   readonly now: number
   readonly sealSecret: SealSecret
+  /** Maximum number of endpoints of the workspace, in both environments together. */
+  readonly maxOfWorkspace: number
   /** All events are readable up to here. */
   readonly position: EventPosition
 }
@@ -52,8 +70,13 @@ export interface RotateWebhookSecret extends WebhookEndpointCommand {
   readonly overlapEndsAt: number
 }
 
-/** An endpoint with its undelivered events and the result of its attempts. Times are in milliseconds since the Unix epoch. */
+/**
+ * An endpoint with its replaced secrets, its undelivered events and the result of its attempts. Times are in milliseconds since the
+ * Unix epoch.
+ */
 export interface WebhookEndpointHealth extends WebhookEndpoint {
+  /** Times until which replaced secrets sign too, earliest first. Some may be over. */
+  readonly previousSecretsValidUntil: readonly number[]
   /** Time of the last attempt that succeeded; null if there is none. */
   readonly lastSuccessAt: number | null
   /** Time of the first failed attempt after that; null if there is none. */

@@ -24,6 +24,25 @@ export interface WebhookEndpoint extends TenantScope {
 export const defaultSecretOverlapMs = 24 * 60 * 60 * 1000
 export const maxSecretOverlapMs = 30 * defaultSecretOverlapMs
 
+/** Maximum number of replaced secrets whose overlap has not ended. */
+const maxPreviousSecrets = 4
+
+/**
+ * Returns the time from which another secret can get an overlap; null if it can now. A rotation never ends the overlap of an earlier
+ * one, so that a secret can be replaced at once after a planned rotation.
+ * @param ends ends of the overlaps so far
+ */
+export function nextOverlapAt(ends: readonly number[], { now, overlapEndsAt }: OverlapTimes): number | null {
+  if (overlapEndsAt <= now) return null
+  const open = ends.filter((end) => end > now).toSorted((a, b) => a - b)
+  return open.length < maxPreviousSecrets ? null : (open[open.length - maxPreviousSecrets] as number)
+}
+
+interface OverlapTimes {
+  readonly now: number
+  readonly overlapEndsAt: number
+}
+
 export const secretPrefix = 'whsec_'
 
 /** Generates a secret of Standard Webhooks 1.0: 32 random bytes in base64, with a prefix. */

@@ -10,7 +10,7 @@ import { findUrlProblem, type WebhookAddressRules } from './webhook-address.ts'
 import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts'
 import type { Redeliver } from './webhook-delivery-store.ts'
 import { generateWebhookSecret, secretContext, type WebhookEndpoint } from './webhook-endpoint.ts'
-import type { WebhookEndpointHealth } from './webhook-endpoint-store.ts'
+import type { TooManyEndpoints, TooManySecrets, WebhookEndpointHealth } from './webhook-endpoint-store.ts'
 
 /** An endpoint with its new secret, which is shown only once. */
 export interface EndpointWithSecret {
@@ -34,6 +34,8 @@ export interface WebhookManagementDependencies {
   readonly keyring: Keyring
   readonly clock: Pick<Clock, 'now'>
   readonly rules: WebhookAddressRules
+  /** Maximum number of endpoints of a workspace. */
+  readonly maxEndpoints: number
 }
 
 /**
@@ -45,24 +47,27 @@ export class WebhookManagement {
   readonly #keyring: Keyring
   readonly #clock: Pick<Clock, 'now'>
   readonly #rules: WebhookAddressRules
+  readonly #maxEndpoints: number
 
-  constructor({ store, keyring, clock, rules }: WebhookManagementDependencies) {
+  constructor({ store, keyring, clock, rules, maxEndpoints }: WebhookManagementDependencies) {
     this.#store = store
     this.#keyring = keyring
     this.#clock = clock
     this.#rules = rules
+    this.#maxEndpoints = maxEndpoints
   }
 
-  list(scope: TenantScope): Promise<WebhookEndpointHealth[]> {
-    return this.#store.webhookEndpoints.list(scope)
+  async list(scope: TenantScope): Promise<WebhookEndpointHealth[]> {
+    const endpoints = await this.#store.webhookEndpoints.list(scope)
+    return endpoints.map((endpoint) => this.#withoutEndedOverlaps(endpoint))
   }
 
   /** @throws Fault `not_found` */
   async find(scope: TenantScope, id: number): Promise<WebhookEndpointHealth> {
-    return (await this.#store.webhookEndpoints.find(scope, id)) ?? notFound()
+    return this.#withoutEndedOverlaps((await this.#store.webhookEndpoints.find(scope, id)) ?? notFound())
   }
 
-  /** @throws Fault `validation_failed` */
+  /** @throws Fault `validation_failed`, `limit_reached` */
   async create(caller: Caller, fields: WebhookEndpointFields): Promise<EndpointWithSecret> {
     this.#checkUrl(fields.url)
     // Read first, so that the endpoint receives every event that is written after it exists.
@@ -72,9 +77,10 @@ export class WebhookManagement {
       ...caller,
       ...fields,
       ...{ now: this.#clock.now(), position, sealSecret: this.#sealing(caller, secret) },
+      maxOfWorkspace: this.#maxEndpoints,
     })
     const health = { lastSuccessAt: null, failingSince: null, pending: 0, failing: 0, oldestEventId: null }
-    return { endpoint: { ...checked(created), ...health }, secret }
+    return { endpoint: { ...this.#checked(created), ...health, previousSecretsValidUntil: [] }, secret }
   }
 
   /** @throws Fault `not_found`, `validation_failed` */
@@ -91,7 +97,10 @@ export class WebhookManagement {
     if (!isDeleted) notFound()
   }
 
-  /** Replaces the secret. The old one signs too for `overlapMs`. @throws Fault `not_found` */
+  /**
+   * Replaces the secret. The previous one signs too for `overlapMs`, and older ones until the ends of their own overlaps.
+   * @throws Fault `not_found`, `limit_reached` (too many secrets sign; without an overlap, there is always room)
+   */
   async rotateSecret(caller: Caller, id: number, overlapMs: number): Promise<EndpointWithSecret> {
     const secret = generateWebhookSecret()
     const now = this.#clock.now()
@@ -99,7 +108,7 @@ export class WebhookManagement {
       ...{ ...caller, id, now, overlapEndsAt: now + overlapMs },
       sealSecret: this.#sealing(caller, secret),
     })
-    checked(rotated ?? notFound())
+    this.#checked(rotated ?? notFound())
     return { endpoint: await this.find(caller, id), secret }
   }
 
@@ -131,6 +140,32 @@ export class WebhookManagement {
     return (endpointId: number) => this.#keyring.seal(secret, secretContext(scope, endpointId))
   }
 
+  #withoutEndedOverlaps(endpoint: WebhookEndpointHealth): WebhookEndpointHealth {
+    const now = this.#clock.now()
+    return { ...endpoint, previousSecretsValidUntil: endpoint.previousSecretsValidUntil.filter((end) => end > now) }
+  }
+
+  /** @throws Fault `unavailable`, `limit_reached` */
+  #checked(outcome: WebhookEndpoint | SecretKeyRetired | TooManyEndpoints | TooManySecrets): WebhookEndpoint {
+    if (!('outcome' in outcome)) return outcome
+    switch (outcome.outcome) {
+      case 'too_many_endpoints':
+        throw new Fault(
+          'limit_reached',
+          `This workspace has ${this.#maxEndpoints} webhook endpoints or more. Delete some, or raise UGS_MAX_WEBHOOK_ENDPOINTS`,
+        )
+      case 'too_many_secrets':
+        throw new Fault(
+          'limit_reached',
+          `Too many replaced secrets sign too. Rotate again after ${new Date(outcome.until).toISOString()}, or without an overlap`,
+        )
+      case 'secret_key_retired':
+        throw new Fault('unavailable', 'A webhook secret cannot be issued at the moment', {
+          reason: `SECRET_KEY_RETIRED: the secret key "${outcome.keyId}", with which this process encrypts, is retired; give this process the secret keys that the others have`,
+        })
+    }
+  }
+
   #checkUrl(url: string): void {
     const problem = findUrlProblem(url, this.#rules)
     if (problem !== null) throw validationFailed([{ path: '/url', message: problem }])
@@ -139,12 +174,4 @@ export class WebhookManagement {
 
 function notFound(): never {
   throw new Fault('not_found', 'Nothing with this id exists in this environment')
-}
-
-/** @throws Fault `unavailable` */
-function checked(outcome: WebhookEndpoint | SecretKeyRetired): WebhookEndpoint {
-  if (!('outcome' in outcome)) return outcome
-  throw new Fault('unavailable', 'A webhook secret cannot be issued at the moment', {
-    reason: `SECRET_KEY_RETIRED: the secret key "${outcome.keyId}", with which this process encrypts, is retired; give this process the secret keys that the others have`,
-  })
 }

@@ -6,6 +6,7 @@ import type {
   DeliveryClaim,
   DueDelivery,
   EnqueueDeliveries,
+  FindDue,
   ListDeliveries,
   RecordAttempts,
   Redeliver,
@@ -55,14 +56,14 @@ const selectSecrets: Statement<WebhookSecretRow> = prepared(
   'SELECT * FROM webhook_secret ORDER BY secret_number DESC',
 )
 
+/** A nested loop keeps the order of the endpoints and ends at the limit. With ORDER BY, it would read all of them. */
 const selectDue: Statement<WebhookDeliveryRow> = prepared(
   'webhook_delivery_select_due',
-  `SELECT delivery.* FROM webhook_endpoint CROSS JOIN LATERAL (
-     SELECT * FROM webhook_delivery
-     WHERE webhook_endpoint_id = webhook_endpoint.webhook_endpoint_id AND next_attempt_at <= $1
-     ORDER BY next_attempt_at, webhook_delivery_id LIMIT $2
+  `SELECT delivery.* FROM unnest($1::bigint[], $2::bigint[]) AS wanted (endpoint_id, maximum) CROSS JOIN LATERAL (
+     SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = wanted.endpoint_id AND next_attempt_at <= $3
+     ORDER BY next_attempt_at, webhook_delivery_id LIMIT wanted.maximum
    ) AS delivery
-   WHERE webhook_endpoint.state = 'active'`,
+   LIMIT $4`,
 )
 
 /** Makes the first deliveries of queues due, unless they have a next attempt. */
@@ -137,8 +138,11 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
     })
   }
 
-  async due(now: number, limit: number): Promise<DueDelivery[]> {
-    return (await this.#retry.query(selectDue, [now, limit])).map(dueDeliveryOf)
+  async due({ now, endpoints, limit }: FindDue): Promise<DueDelivery[]> {
+    const rows = await this.#retry.query(selectDue, [
+      ...[endpoints.map(({ id }) => id), endpoints.map((endpoint) => endpoint.limit), now, limit],
+    ])
+    return rows.map(dueDeliveryOf)
   }
 
   record({ holder, attempts, ...actor }: RecordAttempts): Promise<number[] | null> {

@@ -1,10 +1,12 @@
 import type { Sealed } from '../../domain/secret-key/keyring.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { SecretKeyRetired } from '../../domain/user-group/user-group-store.ts'
-import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts'
+import { nextOverlapAt, type WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts'
 import type {
   NewWebhookEndpoint,
   RotateWebhookSecret,
+  TooManyEndpoints,
+  TooManySecrets,
   UpdateWebhookEndpoint,
   WebhookEndpointCommand,
   WebhookEndpointHealth,
@@ -16,8 +18,11 @@ import {
   describedUpdate,
   endpointOf,
   healthOf,
+  secretEndsOf,
   selectHealth,
+  selectSecretEnds,
   type HealthRow,
+  type SecretEndsRow,
   type WebhookEndpointRow,
 } from '../webhook-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
@@ -40,7 +45,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
     this.#distribution = distribution
   }
 
-  async create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired> {
+  async create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired | TooManyEndpoints> {
     let sealed: Uint8Array | undefined
     const sealSecret = (id: number) => {
       const secret = endpoint.sealSecret(id)
@@ -63,7 +68,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
 
   async list({ workspaceId, environment }: TenantScope): Promise<WebhookEndpointHealth[]> {
     refuseOnCitus(this.#distribution, 'Webhooks need')
-    const rows = await this.#retry.query<WebhookEndpointRow & HealthRow>(
+    const rows = await this.#retry.query<WebhookEndpointRow & HealthRow & SecretEndsRow>(
       `${selectEndpoints} ORDER BY webhook_endpoint_id`,
       [workspaceId, environment],
     )
@@ -72,7 +77,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
 
   async find({ workspaceId, environment }: TenantScope, id: number): Promise<WebhookEndpointHealth | null> {
     refuseOnCitus(this.#distribution, 'Webhooks need')
-    const [row] = await this.#retry.query<WebhookEndpointRow & HealthRow>(
+    const [row] = await this.#retry.query<WebhookEndpointRow & HealthRow & SecretEndsRow>(
       `${selectEndpoints} AND webhook_endpoint_id = $3`,
       [workspaceId, environment, id],
     )
@@ -121,8 +126,10 @@ export class WebhookEndpoints implements WebhookEndpointStore {
     return isDeleted
   }
 
-  rotateSecret(command: RotateWebhookSecret): Promise<WebhookEndpoint | SecretKeyRetired | null> {
-    const { overlapEndsAt, sealSecret, id } = command
+  rotateSecret(
+    command: RotateWebhookSecret,
+  ): Promise<WebhookEndpoint | SecretKeyRetired | TooManySecrets | null> {
+    const { now, overlapEndsAt, sealSecret, id } = command
     // One secret for all attempts.
     const secret = sealSecret(id)
     return this.#change((attempt) =>
@@ -135,7 +142,13 @@ export class WebhookEndpoints implements WebhookEndpointStore {
           ])
           if (rotated !== undefined) return endpoint
         }
-        const refusal = await insertSecret(query, endpoint, { ...secret, overlapEndsAt })
+        const [ends] = await query<SecretEndsRow>(
+          `SELECT ${selectSecretEnds} FROM webhook_endpoint WHERE webhook_endpoint_id = $1`,
+          [id],
+        )
+        const until = nextOverlapAt(secretEndsOf(ends as SecretEndsRow), command)
+        if (until !== null) return { outcome: 'too_many_secrets', until }
+        const refusal = await insertSecret(query, endpoint, { ...secret, now, overlapEndsAt })
         if (refusal !== null) return refusal
         const details = { ...describedEndpoint(endpoint), valid_until: new Date(overlapEndsAt).toISOString() }
         await appendAuditEvent(query, 'webhook_endpoint.secret_rotated', command, details)
@@ -171,7 +184,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
 }
 
 const selectEndpoints = `
-  SELECT webhook_endpoint.*, pending, failing, oldest_event_id
+  SELECT webhook_endpoint.*, pending, failing, oldest_event_id, ${selectSecretEnds}
   FROM webhook_endpoint CROSS JOIN LATERAL (
     ${selectHealth('webhook_delivery.webhook_endpoint_id = webhook_endpoint.webhook_endpoint_id')}
   ) AS health
@@ -190,16 +203,23 @@ async function findEndpoint(
 
 async function insertEndpoint(
   query: Query,
-  { sealSecret, position, ...endpoint }: NewWebhookEndpoint,
-): Promise<WebhookEndpoint | SecretKeyRetired> {
+  { sealSecret, position, maxOfWorkspace, ...endpoint }: NewWebhookEndpoint,
+): Promise<WebhookEndpoint | SecretKeyRetired | TooManyEndpoints> {
   const { workspaceId, environment, name, url, eventTypes, now } = endpoint
+  const [found] = await query<{ count: number }>(
+    'SELECT count(*) AS count FROM webhook_endpoint WHERE workspace_id = $1',
+    [workspaceId],
+  )
+  if ((found as { count: number }).count >= maxOfWorkspace) return { outcome: 'too_many_endpoints' }
   const [row] = await query<WebhookEndpointRow>(
     `INSERT INTO webhook_endpoint (workspace_id, environment, name, url, event_types, state, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, 'active', $6, $6) RETURNING *`,
     [workspaceId, environment, name, url, JSON.stringify(eventTypes), now],
   )
   const created = endpointOf(row as WebhookEndpointRow)
-  const refusal = await insertSecret(query, created, { ...sealSecret(created.id), overlapEndsAt: 0 })
+  const refusal = await insertSecret(query, created, {
+    ...{ ...sealSecret(created.id), now, overlapEndsAt: now },
+  })
   if (refusal !== null) {
     await query('DELETE FROM webhook_endpoint WHERE webhook_endpoint_id = $1', [created.id])
     return refusal
@@ -213,7 +233,7 @@ async function insertEndpoint(
 async function insertSecret(
   query: Query,
   { id, workspaceId, environment }: WebhookEndpoint,
-  { keyId, sealed, overlapEndsAt }: Sealed & { readonly overlapEndsAt: number },
+  { keyId, sealed, now, overlapEndsAt }: Sealed & { readonly now: number; readonly overlapEndsAt: number },
 ): Promise<SecretKeyRetired | null> {
   const [inserted] = await query<{ secret_number: number }>(
     `INSERT INTO webhook_secret (webhook_endpoint_id, secret_number, workspace_id, environment, token_key_id, token_sealed)
@@ -223,10 +243,11 @@ async function insertSecret(
     [id, workspaceId, environment, keyId, sealed],
   )
   if (inserted === undefined) return { outcome: 'secret_key_retired', keyId }
-  await query('DELETE FROM webhook_secret WHERE webhook_endpoint_id = $1 AND expires_at IS NOT NULL', [id])
   await query(
-    'UPDATE webhook_secret SET expires_at = $3 WHERE webhook_endpoint_id = $1 AND secret_number < $2',
-    [...[id, inserted.secret_number, overlapEndsAt]],
+    `UPDATE webhook_secret SET expires_at = $3
+     WHERE webhook_endpoint_id = $1 AND secret_number < $2 AND expires_at IS NULL`,
+    [id, inserted.secret_number, overlapEndsAt],
   )
+  await query('DELETE FROM webhook_secret WHERE webhook_endpoint_id = $1 AND expires_at <= $2', [id, now])
   return null
 }

@@ -8,6 +8,7 @@ import type {
   DeliveryClaim,
   DueDelivery,
   EnqueueDeliveries,
+  FindDue,
   ListDeliveries,
   RecordAttempts,
   Redeliver,
@@ -85,9 +86,15 @@ export class WebhookDeliveries implements Synchronous<
     return true
   }
 
-  due(now: number, limit: number): DueDelivery[] {
-    const { selectActive, selectDue } = this.#statements
-    return selectActive.all().flatMap((id) => selectDue.all(id, now, limit).map(dueDeliveryOf))
+  due({ now, endpoints, limit }: FindDue): DueDelivery[] {
+    const { selectDue } = this.#statements
+    const due: DueDelivery[] = []
+    for (const endpoint of endpoints) {
+      if (due.length >= limit) break
+      const rows = selectDue.all(endpoint.id, now, Math.min(endpoint.limit, limit - due.length))
+      due.push(...rows.map(dueDeliveryOf))
+    }
+    return due
   }
 
   record({ holder, attempts, ...actor }: RecordAttempts): number[] | null {
@@ -216,9 +223,6 @@ function leaderStatements(prepare: Prepare) {
 /** Statements that select due deliveries and record their attempts. */
 function attemptStatements(prepare: Prepare) {
   return {
-    selectActive: prepare<[], number>(
-      "SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'active'",
-    ).pluck(),
     selectDue: prepare<[number, number, number], WebhookDeliveryRow>(
       `SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ? AND next_attempt_at <= ?
        ORDER BY next_attempt_at, webhook_delivery_id LIMIT ?`,

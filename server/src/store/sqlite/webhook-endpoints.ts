@@ -2,11 +2,12 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { SecretKeyRetired } from '../../domain/user-group/user-group-store.ts'
-import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts'
+import { nextOverlapAt, type WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts'
 import type {
   NewWebhookEndpoint,
   RotateWebhookSecret,
-  SealSecret,
+  TooManyEndpoints,
+  TooManySecrets,
   UpdateWebhookEndpoint,
   WebhookEndpointCommand,
   WebhookEndpointHealth,
@@ -17,20 +18,28 @@ import {
   describedUpdate,
   endpointOf,
   healthOf,
+  secretEndsOf,
   selectHealth,
+  selectSecretEnds,
   type HealthRow,
+  type SecretEndsRow,
   type WebhookEndpointRow,
 } from '../webhook-row.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Synchronous } from './port.ts'
+
+type EndpointRow = WebhookEndpointRow & SecretEndsRow
+
+type AddSecret = Pick<RotateWebhookSecret, 'sealSecret' | 'now'> & { readonly overlapEndsAt?: number }
 
 /** The webhook endpoints and their secrets. */
 export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
   readonly #audit: AuditLog
   readonly #insert: Statement<unknown[], WebhookEndpointRow>
   readonly #setFirstPosition: Statement<[string]>
-  readonly #selectAll: Statement<[number, Environment], WebhookEndpointRow>
-  readonly #select: Statement<[number, Environment, number], WebhookEndpointRow>
+  readonly #count: Statement<[number], number>
+  readonly #selectAll: Statement<[number, Environment], EndpointRow>
+  readonly #select: Statement<[number, Environment, number], EndpointRow>
   readonly #selectHealth: Statement<[number], HealthRow>
   readonly #update: Statement<unknown[], WebhookEndpointRow>
   readonly #beginRetrying: Statement<[number, number]>
@@ -38,7 +47,7 @@ export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
   readonly #clearPosition: Statement<[]>
   readonly #isRetired: Statement<[string]>
   readonly #insertSecret: Statement
-  readonly #deleteOldSecrets: Statement<[number]>
+  readonly #deleteOldSecrets: Statement<[number, number]>
   readonly #setExpiry: Statement<[number, number]>
 
   constructor(database: Database, audit: AuditLog) {
@@ -48,12 +57,12 @@ export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
        VALUES (?, ?, ?, ?, ?, 'active', ?, ?) RETURNING *`,
     )
     this.#setFirstPosition = database.prepare('UPDATE webhook_leader SET position = coalesce(position, ?)')
-    this.#selectAll = database.prepare(
-      'SELECT * FROM webhook_endpoint WHERE workspace_id = ? AND environment = ? ORDER BY webhook_endpoint_id',
-    )
-    this.#select = database.prepare(
-      'SELECT * FROM webhook_endpoint WHERE workspace_id = ? AND environment = ? AND webhook_endpoint_id = ?',
-    )
+    this.#count = database
+      .prepare<[number], number>('SELECT count(*) FROM webhook_endpoint WHERE workspace_id = ?')
+      .pluck()
+    const select = `SELECT *, ${selectSecretEnds} FROM webhook_endpoint WHERE workspace_id = ? AND environment = ?`
+    this.#selectAll = database.prepare(`${select} ORDER BY webhook_endpoint_id`)
+    this.#select = database.prepare(`${select} AND webhook_endpoint_id = ?`)
     this.#selectHealth = database.prepare(selectHealth('webhook_endpoint_id = ?'))
     this.#update = database.prepare(
       `UPDATE webhook_endpoint SET name = ?, url = ?, event_types = ?, state = ?, updated_at = ?
@@ -73,18 +82,24 @@ export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
        SELECT ?, coalesce(max(secret_number), 0) + 1, ?, ?, ?, ? FROM webhook_secret WHERE webhook_endpoint_id = ?`,
     )
     this.#deleteOldSecrets = database.prepare(
-      'DELETE FROM webhook_secret WHERE webhook_endpoint_id = ? AND expires_at IS NOT NULL',
+      'DELETE FROM webhook_secret WHERE webhook_endpoint_id = ? AND expires_at <= ?',
     )
     this.#setExpiry = database.prepare(
       'UPDATE webhook_secret SET expires_at = ? WHERE webhook_endpoint_id = ? AND expires_at IS NULL',
     )
   }
 
-  create({ sealSecret, position, ...endpoint }: NewWebhookEndpoint): WebhookEndpoint | SecretKeyRetired {
+  create({
+    sealSecret,
+    position,
+    maxOfWorkspace,
+    ...endpoint
+  }: NewWebhookEndpoint): WebhookEndpoint | SecretKeyRetired | TooManyEndpoints {
     const { workspaceId, environment, name, url, eventTypes, now } = endpoint
+    if ((this.#count.get(workspaceId) as number) >= maxOfWorkspace) return { outcome: 'too_many_endpoints' }
     const row = this.#insert.get(workspaceId, environment, name, url, JSON.stringify(eventTypes), now, now)
     const created = endpointOf(row as WebhookEndpointRow)
-    const refusal = this.#addSecret(created, sealSecret)
+    const refusal = this.#addSecret(created, { sealSecret, now })
     if (refusal !== null) {
       this.#delete.run(created.id)
       return refusal
@@ -125,10 +140,13 @@ export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
     return true
   }
 
-  rotateSecret(command: RotateWebhookSecret): WebhookEndpoint | SecretKeyRetired | null {
-    const endpoint = this.#find(command)
-    if (endpoint === null) return null
-    const refusal = this.#addSecret(endpoint, command.sealSecret, command.overlapEndsAt)
+  rotateSecret(command: RotateWebhookSecret): WebhookEndpoint | SecretKeyRetired | TooManySecrets | null {
+    const row = this.#select.get(command.workspaceId, command.environment, command.id)
+    if (row === undefined) return null
+    const endpoint = endpointOf(row)
+    const until = nextOverlapAt(secretEndsOf(row), command)
+    if (until !== null) return { outcome: 'too_many_secrets', until }
+    const refusal = this.#addSecret(endpoint, command)
     if (refusal !== null) return refusal
     const details = {
       ...describedEndpoint(endpoint),
@@ -143,19 +161,18 @@ export class WebhookEndpoints implements Synchronous<WebhookEndpointStore> {
     return row === undefined ? null : endpointOf(row)
   }
 
-  #withHealth(row: WebhookEndpointRow): WebhookEndpointHealth {
+  #withHealth(row: EndpointRow): WebhookEndpointHealth {
     return healthOf({ ...row, ...(this.#selectHealth.get(row.webhook_endpoint_id) as HealthRow) })
   }
 
   #addSecret(
     { id, workspaceId, environment }: WebhookEndpoint,
-    sealSecret: SealSecret,
-    overlapEndsAt = 0,
+    { sealSecret, now, overlapEndsAt = now }: AddSecret,
   ): SecretKeyRetired | null {
     const { keyId, sealed } = sealSecret(id)
     if (this.#isRetired.get(keyId) !== undefined) return { outcome: 'secret_key_retired', keyId }
-    this.#deleteOldSecrets.run(id)
     this.#setExpiry.run(overlapEndsAt, id)
+    this.#deleteOldSecrets.run(id, now)
     this.#insertSecret.run(id, workspaceId, environment, keyId, sealed, id)
     return null
   }

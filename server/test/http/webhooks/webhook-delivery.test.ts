@@ -5,7 +5,6 @@ import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyri
 import { retryPeriodMs } from '../../../src/domain/webhook/retry-schedule.ts'
 import type { WebhookDelivery } from '../../../src/domain/webhook/webhook-delivery.ts'
 import { claimMs } from '../../../src/domain/webhook/webhook-dispatcher.ts'
-import { poll } from '../../failover/poll.ts'
 import { allOf } from '../../store/contract/audit-events.ts'
 import {
   caller,
@@ -214,30 +213,6 @@ test('a paused endpoint gets its events when it is resumed', async (t) => {
   await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 1))
 })
 
-test('after a rotation, the old and the new secret sign until the overlap ends', async (t) => {
-  const bench = await webhookBench(t)
-  const receiver = await startReceiver(t)
-  const { endpoint, secret } = await bench.management.create(caller, {
-    name: 'A',
-    url: receiver.url,
-    eventTypes: [],
-  })
-  const rotated = await bench.management.rotateSecret(caller, endpoint.id, minute)
-  assert.notEqual(rotated.secret, secret)
-  const dispatcher = bench.dispatcher()
-  await bench.createGroup('a')
-  await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 1))
-  bench.time.now += minute
-  await bench.createGroup('b')
-  await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 2))
-  const [during, after] = receiver.received
-  assert.ok(during && after)
-  verified(during, secret)
-  verified(during, rotated.secret)
-  verified(after, rotated.secret)
-  assert.throws(() => verified(after, secret))
-})
-
 test('events are sent again, one or all of a time range', async (t) => {
   const bench = await webhookBench(t)
   const receiver = await startReceiver(t)
@@ -354,35 +329,6 @@ test('deliveries expire with the events, undelivered ones 3 days later, and the 
   await bench.management.update(caller, endpoint.id, { state: 'active' })
   await stepUntil(dispatcher, () => isDelivered(bench, endpoint.id, 1))
   assert.deepEqual(namesOf(receiver.received), ['a 3'])
-})
-
-test('endpoints that respond late let another one go first', async (t) => {
-  const bench = await webhookBench(t)
-  const receiver = await startReceiver(t)
-  const create = (name: string) =>
-    bench.management.create(caller, { name, url: `${receiver.url}?${name}`, eventTypes: [] })
-  const names: string[] = []
-  const late: ServerResponse[] = []
-  receiver.respond = (response, { url = '' }) => {
-    names.push(url.split('?')[1] ?? '')
-    late.push(response)
-  }
-  const dispatcher = bench.dispatcher()
-  const stepsUntil = (isTrue: () => boolean | Promise<boolean>) =>
-    poll('the attempts', 20_000, async () => {
-      await dispatcher.step()
-      return (await isTrue()) || undefined
-    })
-  // They have as many attempts in flight as one process may have, and more to do.
-  for (let i = 0; i < 16; i++) await create('late')
-  for (let i = 0; i < 8; i++) await bench.createGroup(`id-${i}`)
-  await stepsUntil(() => names.length === 64)
-  const { endpoint } = await create('prompt')
-  await bench.createGroup('last')
-  await stepsUntil(async () => (await deliveriesOf(bench, endpoint.id)).length === 1)
-  late[0]?.writeHead(200).end()
-  await stepsUntil(() => names.length > 64)
-  assert.equal(names[64], 'prompt')
 })
 
 test('a deleted endpoint gets nothing more, and its deliveries are deleted', async (t) => {

@@ -27,12 +27,12 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints',
     summary: 'Create a webhook endpoint',
     description:
-      'It receives events from now on. The secret verifies signatures and is shown only once. If a response is lost, list the webhook endpoints and delete the unknown one.',
+      'It receives events from now on. The secret verifies signatures and is shown only once. If a response is lost, list the webhook endpoints and delete the unknown one. `UGS_MAX_WEBHOOK_ENDPOINTS` limits their number.',
     retry: 'never',
     body: schemas.WebhookEndpointFields,
     status: 201,
     response: schemas.WebhookEndpointSecretResponse,
-    faults: ['not_implemented'],
+    faults: ['limit_reached', 'not_implemented'],
     handle: async ({ caller, body }, { webhooks }) => {
       const { name, url, event_types: eventTypes = [] } = body.value as schemas.WebhookEndpointFields
       return withSecret(await webhooks.create(caller, { name, url, eventTypes }))
@@ -86,11 +86,11 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints/{id}/rotate-secret',
     summary: 'Replace the secret of a webhook endpoint; both sign during an overlap',
     description:
-      'The new secret is shown only once. Another rotation ends the overlap of the secret before the last one. If a response is lost, rotate again and give the receiver the new secret at once.',
+      'The new secret is shown only once. It does not end the overlaps of earlier rotations. At most four replaced secrets sign too; beyond them, only a rotation without an overlap is possible. If a response is lost, rotate again and give the receiver the new secret at once.',
     retry: 'never',
     body: schemas.WebhookSecretRotation,
     response: schemas.WebhookEndpointSecretResponse,
-    faults: ['not_found', 'not_implemented'],
+    faults: ['not_found', 'limit_reached', 'not_implemented'],
     handle: async ({ caller, params, body }, { webhooks }) => {
       const { overlap_seconds: overlap } = body.value as schemas.WebhookSecretRotation
       const overlapMs = overlap === undefined ? defaultSecretOverlapMs : overlap * 1000

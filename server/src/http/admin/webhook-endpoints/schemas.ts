@@ -49,6 +49,10 @@ export const WebhookEndpoint = response(
     }),
     created_at: time('Time of creation'),
     updated_at: time('Time of the last change'),
+    previous_secrets_valid_until: Type.Array(time('Time'), {
+      description: 'Times until which replaced secrets sign too, earliest first.',
+      examples: [[]],
+    }),
     last_success_at: timeOrNull('Time of the last attempt that succeeded', 'none did'),
     failing_since: timeOrNull('Time of the first failed attempt after the last success', 'none failed'),
     pending: count('Number of events that wait for their first attempt.', 0),
@@ -91,7 +95,7 @@ export const WebhookSecretRotation = Type.Object(
   {
     overlap_seconds: Type.Optional(
       Type.Integer({
-        description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day.`,
+        description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day. Secrets that were replaced earlier keep their own times.`,
         minimum: 0,
         maximum: maxSecretOverlapMs / 1000,
         examples: [86_400],
