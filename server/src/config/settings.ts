@@ -183,7 +183,7 @@ export const settings = {
   ),
   UGS_EVENT_RETENTION: integer('Days for which events can be read.', { default: 7, min: 1, max: 365 }),
   UGS_MAX_EVENT_CONNECTIONS: integer(
-    'Maximum number of connections to /events per process. One API token can have half of them.',
+    'Maximum number of connections to /events per process. One workspace can have half of them.',
     { default: 1000, min: 0, max: 100_000 },
   ),
   UGS_MAX_WEBHOOK_ENDPOINTS: integer(

@@ -13,7 +13,7 @@ export function callerOf({ id: requestId, authorized }: RequestContext): Caller 
 
 /**
  * Counts an authenticated request against its rate limit, and checks that its API token permits the operation.
- * @throws Fault `rate_limited`, `forbidden`
+ * @throws Fault `rate_limited`, `forbidden`, `unavailable`
  */
 export function authorize(
   context: RequestContext,
@@ -23,6 +23,7 @@ export function authorize(
 ): void {
   context.authorized = authorized
   const { apiToken, operation } = authorized
+  context.permit.assign(apiToken.workspaceId)
   countRequest(response, apiToken, rateLimiter)
   const scopes = scopesFor(operation)
   if (!scopes.some((scope) => apiToken.scopes.includes(scope))) {

@@ -32,7 +32,7 @@ function subscribe(t: Scope, store: Store, after: EventPosition | null) {
   const state = { takesMore: true }
   const subscription = feed.subscribe(
     {
-      ...{ apiTokenId: 1, workspaceId: 1, environment: 'Customer' },
+      ...{ workspaceId: 1, environment: 'Customer' },
       send: (events) => {
         received.push(...events.map(({ userGroup }) => String(userGroup?.providedId)))
         return state.takesMore
@@ -86,7 +86,7 @@ describe('EventFeed', () => {
     const { feed, beats, until } = subscribe(t, store, null)
     const ends: (string | undefined)[] = []
     const received: number[] = []
-    const scope = { apiTokenId: 2, workspaceId: 1, environment: 'Customer' } as const
+    const scope = { workspaceId: 1, environment: 'Customer' } as const
     const other = { ...scope, heartbeat: () => undefined }
     const fail = () => assert.fail('a defect')
     feed.subscribe({ ...other, send: fail, reset: fail, end: (fault) => void ends.push(fault?.code) }, null)
@@ -97,7 +97,7 @@ describe('EventFeed', () => {
     await until(() => beats.length > 1)
     await createMany(store, 1)
     await until(() => received.length > 0)
-    assert.deepEqual([ends, feed.subscribers, feed.subscribersOf(2)], [['internal'], 2, 1])
+    assert.deepEqual([ends, feed.subscribers], [['internal'], 2])
     feed.subscribe(
       { ...other, heartbeat: fail, send: fail, reset: fail, end: () => void ends.push('end') },
       null,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Clock } from '../util/clock.ts'
+import { FairQueue } from '../util/fair-queue.ts'
 import { comparePositions, type EventPosition } from './event.ts'
 import type { EventPage, EventStore, PositionedEvent } from './event-store.ts'
 
@@ -18,8 +19,6 @@ const heartbeatMs = 900
 
 /** Receives the events of one workspace and environment. */
 export interface EventSink extends TenantScope {
-  /** The API token of the client. */
-  readonly apiTokenId: number
   /** Receives events in order. Returns false if it cannot take more before `EventSubscription.resume` is called. */
   readonly send: (events: readonly PositionedEvent[]) => boolean
   /**
@@ -59,8 +58,6 @@ export class EventFeed {
   readonly #events: EventStore
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #subscribers = new Set<Subscriber>()
-  /** Number of subscribers by API token. */
-  readonly #countOf = new Map<number, number>()
   #position: EventPosition | null = null
   /** Every change that was committed before this time is at or before `#position`. */
   #completeAt = -Infinity
@@ -71,8 +68,8 @@ export class EventFeed {
   #isReading = false
   #wantedAt = -Infinity
   #isClosed = false
-  /** Ends when the next subscriber that is behind may read. */
-  #lastTurn: Promise<void> = Promise.resolve()
+  /** Reads of subscribers that are behind. */
+  readonly #turns = new FairQueue(1)
   #sent = 0
 
   constructor({ store, clock }: { store: { readonly events: EventStore }; clock: Pick<Clock, 'monotonic'> }) {
@@ -82,10 +79,6 @@ export class EventFeed {
 
   get subscribers(): number {
     return this.#subscribers.size
-  }
-
-  subscribersOf(apiTokenId: number): number {
-    return this.#countOf.get(apiTokenId) ?? 0
   }
 
   /** Number of events sent to subscribers. */
@@ -122,7 +115,6 @@ export class EventFeed {
       ...{ completeAt: -Infinity, lastHeartbeatAt: -Infinity },
     }
     this.#subscribers.add(subscriber)
-    this.#countOf.set(sink.apiTokenId, this.subscribersOf(sink.apiTokenId) + 1)
     this.#start()
     if (this.#isClosed) queueMicrotask(() => this.#endAll())
     else void this.#catchUp(subscriber)
@@ -147,11 +139,7 @@ export class EventFeed {
   }
 
   #remove(subscriber: Subscriber): void {
-    if (!this.#subscribers.delete(subscriber)) return
-    const { apiTokenId } = subscriber.sink
-    const count = this.subscribersOf(apiTokenId) - 1
-    if (count > 0) this.#countOf.set(apiTokenId, count)
-    else this.#countOf.delete(apiTokenId)
+    this.#subscribers.delete(subscriber)
   }
 
   #endAll(fault?: Fault): void {
@@ -274,7 +262,7 @@ export class EventFeed {
     try {
       while (this.#isBehind(subscriber)) {
         const { cursor } = subscriber
-        const page = cursor === null ? null : await this.#readInTurn(cursor)
+        const page = cursor === null ? null : await this.#readInTurn(subscriber.sink.workspaceId, cursor)
         if (page === null) await this.#begin(subscriber)
         else if (this.#subscribers.has(subscriber)) this.#deliver(subscriber, page)
         subscriber.hasBegun = true
@@ -291,18 +279,19 @@ export class EventFeed {
     }
   }
 
-  /** Reads one page at a time for all subscribers, and at most half of the time, so that requests go on. */
-  #readInTurn(cursor: EventPosition): Promise<EventPage | null> {
-    let startedAt = 0
-    const turn = this.#lastTurn.then(() => {
-      startedAt = this.#clock.monotonic()
-      return this.#events.read(cursor, catchUpPageSize)
+  /** Reads one page at a time for all subscribers, workspaces in turn, and at most half of the time, so that requests go on. */
+  #readInTurn(workspaceId: number, cursor: EventPosition): Promise<EventPage | null> {
+    return new Promise((resolve, reject) => {
+      void this.#turns.run(workspaceId, async () => {
+        const startedAt = this.#clock.monotonic()
+        try {
+          resolve(await this.#events.read(cursor, catchUpPageSize))
+          await sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false })
+        } catch (error) {
+          reject(error as Error)
+        }
+      })
     })
-    this.#lastTurn = turn.then(
-      () => sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false }),
-      () => undefined,
-    )
-    return turn
   }
 
   #isBehind(subscriber: Subscriber): boolean {

@@ -7,6 +7,7 @@ import { isEventPosition, type EventPosition } from '../../domain/event/event.ts
 import type { EventFeed } from '../../domain/event/event-feed.ts'
 import type { PositionedEvent } from '../../domain/event/event-store.ts'
 import { Fault } from '../../domain/fault.ts'
+import { FairPool } from '../../domain/util/fair-pool.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { authorize } from '../authorization.ts'
@@ -29,8 +30,7 @@ export interface EventRoutesDependencies {
 /** Adds `GET /events`, which notifies renderers of changes to tokens (contract, "Events"). */
 export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDependencies): void {
   const { feed, rateLimiter, maxConnections } = dependencies
-  // One API token leaves room for others.
-  const maxOfApiToken = Math.ceil(maxConnections / 2)
+  const connections = new FairPool(maxConnections)
   const authentication = new Authentication(['Token'], dependencies.authentication)
   const checks = new TokenChecks(authentication)
   const validate = compileValidator(eventQuery)
@@ -50,17 +50,18 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       }
       await feed.checkReadable()
       if (request.raw.socket.destroyed) throw new Fault('unavailable', 'The client has left')
-      // From here on synchronous, so that simultaneous requests do not exceed the limit.
-      if (feed.subscribersOf(apiToken.id) >= maxOfApiToken)
-        throw new Fault(
-          'unavailable',
-          'This API token has too many event connections to this process. Close some, or raise UGS_MAX_EVENT_CONNECTIONS',
-        )
-      if (feed.subscribers >= maxConnections)
+      if (connections.isFull)
         throw new Fault(
           'unavailable',
           'This process has no room for another event connection. Retry in a moment',
         )
+      const share = connections.shareOf(apiToken.workspaceId)
+      if (!share.take())
+        throw new Fault(
+          'unavailable',
+          'This workspace has too many event connections to this process. Close some, or raise UGS_MAX_EVENT_CONNECTIONS',
+        )
+      reply.raw.once('close', () => share.release())
       if (wait !== undefined)
         return sendJson(reply, 200, await pollEvents(feed, eventRequest, request.raw, Number(wait)))
       startStream(request, reply, eventRequest)

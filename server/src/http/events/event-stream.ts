@@ -30,10 +30,10 @@ export function streamEvents(
     void faultOfToken(afterRevocation).then((fault) => fault && end())
   // Clients reconnect after a second.
   write('retry: 1000\n\n')
-  const { id: apiTokenId, workspaceId, environment } = apiToken
+  const { workspaceId, environment } = apiToken
   const subscription = feed.subscribe(
     {
-      ...{ apiTokenId, workspaceId, environment },
+      ...{ workspaceId, environment },
       send: (events) => {
         if (events.some(isRevocation)) checkToken(true)
         const messages = events

@@ -17,7 +17,7 @@ export function pollEvents(
   request: IncomingMessage,
   seconds: number,
 ): Promise<string> {
-  const { id: apiTokenId, workspaceId, environment } = apiToken
+  const { workspaceId, environment } = apiToken
   return new Promise((resolve, reject) => {
     let position = after
     const events: string[] = []
@@ -41,7 +41,7 @@ export function pollEvents(
     const timer = setTimeout(finishSoon, seconds * 1000)
     const subscription = feed.subscribe(
       {
-        ...{ apiTokenId, workspaceId, environment },
+        ...{ workspaceId, environment },
         send: (sent) => {
           hasRevocation ||= sent.some(isRevocation)
           const visible = sent.filter(isVisible).map(eventJson)

@@ -78,7 +78,7 @@ export class LoadShedder implements Stage {
       next(context)
       return
     }
-    if (this.#queue.length < this.#maxWaiting && !this.#shared.isExhausted)
+    if (this.#queue.length < this.#maxWaiting && !this.#shared.inFlight.isFull)
       this.#queue.push({ context, next })
     else this.#refused.push(context)
     if (this.#isDrainScheduled) return

@@ -68,10 +68,15 @@ const closesWithin = async (socket: Socket, ms: number) => {
   return socket.destroyed
 }
 
-test('simultaneous requests do not exceed the limit of connections, nor half of it for each API token', async (t) => {
+test('simultaneous requests do not exceed the limit of connections, and no workspace takes all of them', async (t) => {
   const { service, admin, open } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '5' })
   const { origin, tokens } = service
-  const other = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+  const ofWorkspace = async (name: string) => {
+    await runCommand(service, 'workspace', 'create', name)
+    return createApiToken(service, 'Testing', '--workspace', name, '--scopes', 'introspect')
+  }
+  const sameWorkspace = await createApiToken(service, 'Testing', '--scopes', 'introspect')
+  const [second, third] = [await ofWorkspace('second'), await ofWorkspace('third')]
   const openMany = async (token: string) => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => open('/events', token)))
     const isOpen = ({ response }: EventStream) => response.statusCode === 200
@@ -84,16 +89,40 @@ test('simultaneous requests do not exceed the limit of connections, nor half of 
     assertFault(response, 'unavailable')
     return response.text
   }
-  const streams = await openMany(admin)
-  assert.equal(streams.length, 3)
-  assert.match(await refusalOf(admin), /This API token has too many event connections/)
-  assert.equal((await openMany(other)).length, 2)
-  assert.match(await refusalOf(other), /This process has no room for another event connection/)
+  assert.equal((await openMany(admin)).length, 3)
+  for (const token of [admin, sameWorkspace])
+    assert.match(await refusalOf(token), /This workspace has too many event connections/)
+  const [stream] = await openMany(second)
+  assert.ok(stream)
+  assert.match(await refusalOf(second), /This workspace has too many event connections/)
+  assert.equal((await openMany(third)).length, 1)
+  assert.match(await refusalOf(third), /This process has no room for another event connection/)
   // Other operations are not affected.
   assertSuccess(await userApi(origin, tokens.Testing).get({ user_group_id: 'a', name: 'A' }))
-  streams[0]?.close()
-  while ((await open('/events', other)).response.statusCode !== 200);
+  stream.close()
+  while ((await open('/events', second)).response.statusCode !== 200);
   assert.match(await refusalOf(admin), /This process has no room/)
+})
+
+test('long polls of one workspace leave connections to another one', async (t) => {
+  const { service, admin, api } = await start(t, { UGS_MAX_EVENT_CONNECTIONS: '4' })
+  await runCommand(service, 'workspace', 'create', 'second')
+  const other = await createApiToken(service, 'Testing', '--workspace', 'second', '--scopes', 'introspect')
+  const head = await sendRequest(service.origin, { path: '/events?wait=1', token: other })
+  const { position } = head.body as { position: string }
+  const statuses: number[] = []
+  const poll = async (token: string, wait: number) => {
+    const path = `/events?wait=${wait}&after=${position}`
+    const { status } = await sendRequest(service.origin, { path, token })
+    statuses.push(status)
+    return status
+  }
+  const polls = Promise.all(Array.from({ length: 10 }, () => poll(admin, 30)))
+  while (statuses.length < 8) await sleep(10)
+  assert.deepEqual(statuses, Array(8).fill(503))
+  assert.equal(await poll(other, 1), 200)
+  assertSuccess(await api.get({ user_group_id: 'a', name: 'A' }))
+  assert.equal((await polls).filter((status) => status === 200).length, 2)
 })
 
 test('no connection is allowed with UGS_MAX_EVENT_CONNECTIONS=0', async (t) => {
@@ -163,7 +192,8 @@ test('clients that read nothing disturb nobody and are disconnected, also after 
   const { service, admin, open } = await start(t, {
     UGS_KEEP_ALIVE_TIMEOUT_MS: '1000',
     UGS_HEADERS_TIMEOUT_MS: '1000',
-    UGS_MAX_EVENT_CONNECTIONS: '3',
+    // One workspace can have 3 of them.
+    UGS_MAX_EVENT_CONNECTIONS: '5',
   })
   const store = await storeOf(t, service)
   const reader = await open()

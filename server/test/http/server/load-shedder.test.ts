@@ -211,7 +211,7 @@ it('admits requests that arrive one after another at once', async (t) => {
 describe('permits', () => {
   const newLoadShedder = () => new LoadShedder(systemClock)
 
-  it('admit a thousand requests, and count each once', () => {
+  it('admit a thousand requests of one workspace, and count each once', () => {
     const loadShedder = newLoadShedder()
     const first = loadShedder.issuePermit()
     assert.ok(first.begin() && first.begin())
@@ -249,10 +249,10 @@ describe('permits', () => {
     assert.ok(loadShedder.issuePermit().begin())
   })
 
-  it('limit bodies to 64 MiB, whatever the size of their parts, and ignore small bodies', () => {
+  it('limit the bodies of one workspace to 32 MiB, whatever the size of their parts, and ignore small bodies', () => {
     const loadShedder = newLoadShedder()
     const mebibyte = 1024 * 1024
-    const permits = Array.from({ length: 64 }, () => loadShedder.issuePermit())
+    const permits = Array.from({ length: 32 }, () => loadShedder.issuePermit())
     for (const permit of permits) {
       for (let bytes = 0; bytes <= mebibyte; bytes += 1024) assert.ok(permit.reserve(bytes))
     }
