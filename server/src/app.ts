@@ -22,6 +22,7 @@ import { UserGroupManagement } from './domain/user-group/user-group-management.t
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
+import { FairQueue } from './domain/util/fair-queue.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
 import { addConsoleRoutes, redirectBrowsers } from './http/console/console-routes.ts'
 import { addEventRoutes } from './http/events/event-routes.ts'
@@ -46,6 +47,8 @@ import { userRoutes } from './http/user/user-route.ts'
 
 export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tracer' | 'isDraining'> {
   readonly store: Store
+  /** The store for management (`fairStore`). */
+  readonly managementStore: Store
   readonly userGroups: UserGroupService
   readonly webhooks: WebhookManagement
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
@@ -69,6 +72,9 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   /** Folder of the console's built files; null if the console is off. */
   readonly consoleFolder: string | null
 }
+
+/** Maximum number of batches of imports at once. One import has up to 8 in flight. */
+const importBatchesAtOnce = 16
 
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
 export async function buildApp(parts: AppDependencies): Promise<FastifyInstance> {
@@ -151,7 +157,10 @@ function fastPathRoutes(
   ]
 }
 
-function managementOf({ store, userGroups, clock }: AppDependencies, revokedIds: Set<number>) {
+function managementOf(
+  { managementStore: store, userGroups, clock }: AppDependencies,
+  revokedIds: Set<number>,
+) {
   const management = new UserGroupManagement({ store, userGroups, clock, revokedIds })
   return {
     management,
@@ -160,6 +169,7 @@ function managementOf({ store, userGroups, clock }: AppDependencies, revokedIds:
     apiTokens: new ApiTokenManagement({ store, clock, revokedIds }),
     dataSources: new DataSourceManagement({ store, clock }),
     auditLog: new AuditLog({ store, clock }),
+    importTurns: new FairQueue(importBatchesAtOnce),
   }
 }
 

@@ -8,8 +8,11 @@ import { openKeyring } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
 import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
+import { fairStore } from '../domain/fair-store.ts'
+import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
+import { FairQueue } from '../domain/util/fair-queue.ts'
 import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { RequestObserver } from '../http/server/request-observer.ts'
 import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
@@ -93,6 +96,18 @@ export async function serve(
   }
 }
 
+/** Slow reads take at most half of the connections of PostgreSQL. SQLite runs those of one workspace one after another. */
+function managementOf(
+  config: Config,
+  store: Store,
+  keyring: Keyring,
+): Pick<AppDependencies, 'managementStore' | 'webhooks'> {
+  const isSqlite = config.storeLocation.kind === 'sqlite'
+  const atOnce = isSqlite ? 2 : Math.floor(config.UGS_POSTGRES_POOL_SIZE / 2)
+  const managementStore = fairStore(store, new FairQueue(atOnce, config.UGS_POSTGRES_DEADLINE_MS))
+  return { managementStore, webhooks: webhookManagementOf(config, managementStore, keyring) }
+}
+
 interface StartedService extends Service {
   readonly isReady: () => Promise<boolean>
 }
@@ -118,7 +133,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       ...{ store, introspections, feed, lastUsedTracker, rateLimiter, throttle },
       ...{ logger, observers, isDraining, version },
       userGroups: userGroupServiceOf(config, store, keyring),
-      webhooks: webhookManagementOf(config, store, keyring),
+      ...managementOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),

@@ -136,9 +136,7 @@ export function targetsOf(
     endpoints.map(({ webhook_endpoint_id: id }) => [id, []]),
   )
   for (const { webhook_endpoint_id: id, ...row } of secrets)
-    secretsOf
-      .get(id)
-      ?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
+    secretsOf.get(id)?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
   return endpoints.map((row) => ({
     ...endpointOf(row),
     isSucceeding: row.last_success_at !== null && row.failing_since === null,

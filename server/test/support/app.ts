@@ -58,6 +58,7 @@ export async function startApp(
   const app = await buildApp({
     ...{
       store,
+      managementStore: store,
       clock,
       logger: createLogger('silent'),
       observers: [],

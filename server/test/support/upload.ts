@@ -25,6 +25,11 @@ export class Upload {
     this.#response.catch(() => undefined)
   }
 
+  /** Resolves when the whole response has arrived, also before the body has ended. */
+  get response(): Promise<HttpResponse> {
+    return this.#response
+  }
+
   /** Resolves when the part is sent. */
   async send(part: string | Buffer): Promise<void> {
     if (!this.#request.write(part)) await once(this.#request, 'drain')

@@ -284,12 +284,10 @@ export class EventFeed {
     return new Promise((resolve, reject) => {
       void this.#turns.run(workspaceId, async () => {
         const startedAt = this.#clock.monotonic()
-        try {
-          resolve(await this.#events.read(cursor, catchUpPageSize))
-          await sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false })
-        } catch (error) {
-          reject(error as Error)
-        }
+        const read = this.#events.read(cursor, catchUpPageSize)
+        read.then(resolve, reject)
+        const isRead = await read.then(yes, no)
+        if (isRead) await sleep(this.#clock.monotonic() - startedAt, undefined, { ref: false })
       })
     })
   }
@@ -326,3 +324,6 @@ export interface EventSubscription {
   readonly resume: () => void
   readonly end: () => void
 }
+
+const yes = () => true
+const no = () => false

@@ -1,4 +1,5 @@
 import { Fault, validationFailed } from '../fault.ts'
+import type { FairQueue } from '../util/fair-queue.ts'
 import { HashSet } from '../util/hash-set.ts'
 import type { UserGroupChange } from './user-group.ts'
 import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
@@ -39,21 +40,26 @@ export class UserGroupImport {
   readonly #caller: Caller
   readonly #isDryRun: boolean
   readonly #countRequests: () => number
+  readonly #turns: FairQueue | undefined
   readonly #ids = new HashSet()
   /** Number of rows that may be in flight: few while other requests arrive, which wait for them, and many otherwise. */
   #window = maxRows
   readonly #summary = { rows: 0, created: 0, updated: 0, unchanged: 0, refused: 0 }
 
-  /** `countRequests` returns the number of requests so far that the import should not delay. */
+  /**
+   * `countRequests` returns the number of requests so far that the import should not delay. In `turns`, the workspaces of all imports
+   * take turns.
+   */
   constructor(
     userGroups: UserGroupService,
     caller: Caller,
-    { isDryRun, countRequests }: { isDryRun: boolean; countRequests: () => number },
+    { isDryRun, countRequests, turns }: { isDryRun: boolean; countRequests: () => number; turns?: FairQueue },
   ) {
     this.#userGroups = userGroups
     this.#caller = caller
     this.#isDryRun = isDryRun
     this.#countRequests = countRequests
+    this.#turns = turns
   }
 
   get summary(): ImportSummary {
@@ -128,9 +134,11 @@ export class UserGroupImport {
     [first]: readonly ImportRow[],
   ): Promise<readonly (UpsertOutcome | Fault)[]> {
     try {
-      return await (this.#isDryRun
-        ? this.#userGroups.previewAll(this.#caller, sent)
-        : this.#userGroups.upsertAll(this.#caller, sent))
+      const upsert = () =>
+        this.#isDryRun
+          ? this.#userGroups.previewAll(this.#caller, sent)
+          : this.#userGroups.upsertAll(this.#caller, sent)
+      return await (this.#turns?.run(this.#caller.workspaceId, upsert) ?? upsert())
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       const progress = this.#isDryRun

@@ -32,7 +32,7 @@ export interface WebhookEndpointStore {
 }
 
 /** Encrypts the secret for the id of its endpoint. */
-export type SealSecret = (endpointId: number) => Sealed
+type SealSecret = (endpointId: number) => Sealed
 
 export interface TooManyEndpoints {
   readonly outcome: 'too_many_endpoints'

@@ -11,6 +11,7 @@ import type { HealthSearch } from '../../domain/user-group/user-group-health.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
 import type { Caller, UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import type { FairQueue } from '../../domain/util/fair-queue.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
 
 /** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
@@ -77,6 +78,8 @@ export interface AdminServices {
   readonly apiTokens: ApiTokenManagement
   readonly dataSources: DataSourceManagement
   readonly webhooks: WebhookManagement
+  /** Batches of imports. */
+  readonly importTurns: FairQueue
 }
 
 export const deleted: AdminResponse = { body: {} }

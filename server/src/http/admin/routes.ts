@@ -1,12 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
 import { writeJson } from '../../contract/json/json-writer.ts'
 import { readStrictJson, type JsonDocument } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
+import { Fault } from '../../domain/fault.ts'
 import type { ConsoleSessions } from '../../domain/session/console-sessions.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
+import { FairPool } from '../../domain/util/fair-pool.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { findSession } from '../console/console-session.ts'
 import { queryOf } from '../query.ts'
@@ -25,6 +28,9 @@ export interface AdminRoutesDependencies extends AdminServices {
   readonly sessions: ConsoleSessions
 }
 
+/** Maximum number of imports and exports at once, of which one workspace has at most half. */
+const maxTransfers = 32
+
 type Validate = (value: unknown) => void
 
 const noDocument: JsonDocument = { value: undefined, members: new Map() }
@@ -34,6 +40,7 @@ const noParameters = Type.Object({}, { additionalProperties: false })
 export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDependencies): void {
   const authentication = new Authentication(['Token'], dependencies.authentication)
   const { sessions, rateLimiter } = dependencies
+  const transfers = new FairPool(maxTransfers)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
     const validateQuery: Validate = compileValidator(operation.query ?? noParameters)
@@ -56,6 +63,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       },
       handler: async (request, reply) => {
         const context = contextOf(request.raw)
+        if (operation.returnsRows !== undefined) admitTransfer(transfers, callerOf(context), reply)
         const params = paramsOf(request)
         const query = queryOf(request.raw, validateQuery)
         const handle = (body: JsonDocument) => {
@@ -84,6 +92,17 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       },
     })
   }
+}
+
+/** Counts an import or export until its response has ended. @throws Fault `unavailable` */
+function admitTransfer(transfers: FairPool, { workspaceId }: TenantScope, { raw }: FastifyReply): void {
+  const share = transfers.shareOf(workspaceId)
+  if (!share.take())
+    throw new Fault(
+      'unavailable',
+      'Too many imports and exports are in flight, of this workspace or of all. Retry when one has ended',
+    )
+  raw.once('close', () => share.release())
 }
 
 function paramsOf({ params }: FastifyRequest): Record<string, number> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { after, describe, it } from 'node:test'
+import { after, describe, it, test } from 'node:test'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
 import {
   UserGroupImport,
@@ -13,6 +13,7 @@ import {
   type Caller,
   type UserGroupRequest,
 } from '../../../src/domain/user-group/user-group-service.ts'
+import { FairQueue } from '../../../src/domain/util/fair-queue.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { defaults } from '../../store/store-options.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -99,4 +100,21 @@ describe('a batch of an import', () => {
   it('ends with the row that reaches 256 KiB', async () => {
     assert.deepEqual(new Set((await importRows('large', () => 0, 60_000)).sizes), new Set([5]))
   })
+})
+
+test('batches of all imports take turns', async () => {
+  const service = new RecordingService(parts)
+  const turns = new FairQueue(2)
+  const run = async (prefix: string) => {
+    const options = { isDryRun: false, countRequests: () => 0, turns }
+    const userGroupImport = new UserGroupImport(service, caller, options)
+    const rows = Array.from({ length: 320 }, (_, i): ImportRow => {
+      return { line: i + 1, providedId: `${prefix}-${i}`, content: { name: 'A' }, size: 100 }
+    })
+    for await (const results of userGroupImport.run(Readable.from([rows]))) assert.ok(results.length > 0)
+    return userGroupImport.summary.created
+  }
+  assert.deepEqual(await Promise.all([run('one'), run('two'), run('three')]), [320, 320, 320])
+  // One workspace has half of the places.
+  assert.equal(Math.max(...service.inFlight), 1)
 })

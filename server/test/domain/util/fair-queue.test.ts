@@ -49,3 +49,21 @@ test('work that fails leaves its place', async () => {
   )
   assert.equal(await queue.run(2, () => Promise.resolve('done')), 'done')
 })
+
+test('work that waits for too long fails, and takes no place later', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const queue = new FairQueue(1, 5000)
+  let end: (() => void) | undefined
+  const first = queue.run(1, () => new Promise<void>((resolve) => (end = resolve)))
+  const late = assert.rejects(
+    queue.run(1, () => Promise.reject(new Error('never runs'))),
+    { code: 'unavailable' },
+  )
+  t.mock.timers.tick(4999)
+  const inTime = queue.run(2, () => Promise.resolve('done'))
+  t.mock.timers.tick(1)
+  await late
+  end?.()
+  await first
+  assert.equal(await inTime, 'done')
+})

@@ -35,9 +35,11 @@ export const importExportOperations = {
     takesRows: true,
     response: schemas.ImportLine,
     returnsRows: ['ndjson'],
-    handle: async ({ caller, query, readRows, countRequests }, { userGroups }) => {
+    handle: async ({ caller, query, readRows, countRequests }, { userGroups, importTurns }) => {
       const isDryRun = (query as { dry_run?: string }).dry_run === 'true'
-      const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun, countRequests })
+      const userGroupImport = new UserGroupImport(userGroups, caller, {
+        ...{ isDryRun, countRequests, turns: importTurns },
+      })
       return { format: 'ndjson', stream: await spool(importLines(userGroupImport, readRows(), isDryRun)) }
     },
   },

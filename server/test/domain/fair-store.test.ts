@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { fairStore } from '../../src/domain/fair-store.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { FairQueue } from '../../src/domain/util/fair-queue.ts'
+
+const scopeOf = (workspaceId: number) => ({ workspaceId, environment: 'Customer' }) as const
+
+/** A store whose slow operations end when the test says so. */
+class SlowStore {
+  readonly #started: string[] = []
+  readonly #ends: (() => void)[] = []
+  issuesLocators = false
+
+  get started(): readonly string[] {
+    return this.#started
+  }
+
+  readonly userGroupSearch = { search: this.#slow('search'), countEntries: this.#slow('countEntries') }
+  readonly userGroups = { list: this.#slow('list'), find: (key: object) => Promise.resolve(key) }
+  readonly userGroupHistory = { listDeleted: this.#slow('listDeleted'), listVersions: this.#slow('versions') }
+  readonly dataSources = { listShared: this.#slow('listShared') }
+  readonly audit = { list: this.#slow('audit') }
+  readonly webhookEndpoints = { list: this.#slow('endpoints') }
+  readonly webhookDeliveries = { list: this.#slow('deliveries'), redeliver: this.#slow('redeliver') }
+
+  ping() {
+    return Promise.resolve(this.#started.length)
+  }
+
+  async endFirst() {
+    this.#ends.shift()?.()
+    await setImmediate()
+  }
+
+  #slow(name: string) {
+    return ({ workspaceId }: { workspaceId: number }) => {
+      this.#started.push(`${name} ${workspaceId}`)
+      return new Promise<string>((resolve) => {
+        this.#ends.push(() => {
+          resolve(name)
+        })
+      })
+    }
+  }
+}
+
+function start() {
+  const slow = new SlowStore()
+  const store = fairStore(slow as unknown as Store, new FairQueue(4))
+  const operations: ((workspaceId: number) => Promise<unknown>)[] = [
+    (id) => store.userGroupSearch.search({ ...scopeOf(id), filter: {}, position: null, limit: 1 }),
+    (id) => store.userGroupSearch.countEntries({ ...scopeOf(id), after: null }),
+    (id) => store.userGroups.list({ ...scopeOf(id), afterProvidedId: null, limit: 1 }),
+    (id) =>
+      store.userGroupHistory.listDeleted({ ...scopeOf(id), deletedAfter: 0, afterTeamId: null, limit: 1 }),
+    (id) => store.dataSources.listShared({ ...scopeOf(id), afterId: 0 }),
+    (id) => store.audit.list({ ...scopeOf(id), since: 0, beforeEventId: '', limit: 1 }),
+    (id) => store.webhookEndpoints.list(scopeOf(id)),
+    (id) =>
+      store.webhookDeliveries.list({ ...scopeOf(id), endpointId: 1, state: null, beforeId: null, limit: 1 }),
+    (id) =>
+      store.webhookDeliveries.redeliver({ ...scopeOf(id), endpointId: 1, now: 0, which: { deliveryId: 1 } }),
+  ]
+  return { slow, store, operations }
+}
+
+test('searches and lists of one workspace use half of the places, and another one gets its turn at once', async () => {
+  const { slow, operations } = start()
+  const results = Promise.all(operations.map((run) => run(1)))
+  await setImmediate()
+  assert.deepEqual(slow.started, ['search 1', 'countEntries 1'])
+  void operations[0]?.(2)
+  await setImmediate()
+  assert.deepEqual(slow.started, ['search 1', 'countEntries 1', 'search 2'])
+  for (let i = 0; i < 20; i++) await slow.endFirst()
+  assert.deepEqual(await results, [
+    ...['search', 'countEntries', 'list', 'listDeleted', 'listShared', 'audit', 'endpoints'],
+    ...['deliveries', 'redeliver'],
+  ])
+})
+
+test('other operations and members of the store do not wait', async () => {
+  const { slow, store, operations } = start()
+  const results = operations.map((run) => run(1))
+  const key = { ...scopeOf(1), providedId: 'a' }
+  assert.deepEqual(await store.userGroups.find(key), key)
+  assert.equal(await store.ping(), 2)
+  assert.equal(store.issuesLocators, false)
+  slow.issuesLocators = true
+  assert.equal(store.issuesLocators, true)
+  for (const _ of results) await slow.endFirst()
+  await Promise.all(results)
+})
