@@ -24,7 +24,7 @@ it('an endpoint is created, receives events, is changed, rotated and deleted', a
   const { id, createdAt, updatedAt, ...others } = webhookEndpoint
   assert.deepEqual(others, {
     ...{ ...fields, state: 'active', lastSuccessAt: null, failingSince: null },
-    ...{ pending: 0, failing: 0, oldestEventAt: null },
+    ...{ pending: 0, failing: 0, oldestEventAt: null, previousSecretsValidUntil: [] },
   })
   assert.ok(isRecent(createdAt) && updatedAt === createdAt)
 
