@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ImportRow } from '../../src/domain/user-group/user-group-import.ts'
 import { Fault } from '../../src/domain/fault.ts'
+import type { Delimiter } from '../../src/contract/import/csv.ts'
 import { rowReaders, type BulkFormat } from '../../src/contract/import/import-rows.ts'
 
 /** A row from the reader: its content, or the code and message of its error. */
@@ -18,10 +19,11 @@ async function* chunksOf(parts: readonly (string | Buffer)[]): AsyncGenerator<Bu
 export async function readRows(
   format: BulkFormat,
   body: string | Buffer | readonly (string | Buffer)[],
+  delimiter?: Delimiter,
 ): Promise<ReadRow[]> {
   const parts = Array.isArray(body) ? (body as readonly (string | Buffer)[]) : [body as string | Buffer]
   const all: ImportRow[] = []
-  for await (const rows of rowReaders[format](chunksOf(parts))) all.push(...rows)
+  for await (const rows of rowReaders[format](chunksOf(parts), delimiter)) all.push(...rows)
   return all.map(({ line, providedId, content }) => [
     line,
     providedId,

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
+import type { Delimiter } from '../../contract/import/csv.ts'
 import type { BulkFormat } from '../../contract/import/import-rows.ts'
 import type { JsonDocument } from '../../contract/json/strict-json.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
@@ -53,8 +54,8 @@ export interface AdminRequest {
   readonly query: unknown
   /** Empty if the operation has no body. */
   readonly body: JsonDocument
-  /** Reads the body of an operation that takes rows. */
-  readonly readRows: () => AsyncIterable<readonly ImportRow[]>
+  /** Reads the body of an operation that takes rows. @throws Fault `validation_failed` if only CSV has a delimiter */
+  readonly readRows: (delimiter: Delimiter | undefined) => AsyncIterable<readonly ImportRow[]>
   readonly ifMatch: string | undefined
   /** Returns the number of requests that the service got so far, including this one. */
   readonly countRequests: () => number

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Delimiter } from '../../contract/import/csv.ts'
 import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
 import { writeJson } from '../../contract/json/json-writer.ts'
 import { readStrictJson, type JsonDocument } from '../../contract/json/strict-json.ts'
 import { compileValidator } from '../../contract/validator.ts'
+import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { ConsoleSessions } from '../../domain/session/console-sessions.ts'
@@ -75,7 +77,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
               params,
               query,
               body,
-              readRows: () => readRows(request),
+              readRows: (delimiter) => readRows(request, delimiter),
               ifMatch,
               countRequests: () => context.permit.requests,
             },
@@ -110,9 +112,10 @@ function paramsOf({ params }: FastifyRequest): Record<string, number> {
   return Object.fromEntries(texts.map(([name, text]) => [name, Number(text)]))
 }
 
-/** @throws Fault `body_required`, `malformed_request`, and the errors of the format's reader */
-function readRows(request: FastifyRequest): AsyncIterable<readonly ImportRow[]> {
-  const mediaType = mediaTypeOf(request.raw, Object.values(bulkFormats))
-  const read = mediaType === bulkFormats.csv ? rowReaders.csv : rowReaders.ndjson
-  return read(readUpload(request.raw))
+/** @throws Fault `validation_failed`, `body_required`, `malformed_request`, and the errors of the format's reader */
+function readRows(request: FastifyRequest, delimiter?: Delimiter): AsyncIterable<readonly ImportRow[]> {
+  const isCsv = mediaTypeOf(request.raw, Object.values(bulkFormats)) === bulkFormats.csv
+  if (delimiter !== undefined && !isCsv)
+    throw validationFailed([{ path: '/delimiter', message: 'is for Content-Type: text/csv only' }])
+  return rowReaders[isCsv ? 'csv' : 'ndjson'](readUpload(request.raw), delimiter)
 }

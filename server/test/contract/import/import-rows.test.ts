@@ -79,17 +79,15 @@ const badRecords: readonly (readonly [
   code: string,
   message: RegExp,
 ])[] = [
-  ['a column too many', 'bad,A,,,', 'validation_failed', /^The row has 5 columns, but line 1 has 4$/],
-  ['columns too few', 'bad', 'validation_failed', /^The row has 1 columns, but line 1 has 4$/],
-  ['nothing but commas', ',,,', 'validation_failed', /^user_group_id: is required/],
+  ['a column too many', 'bad,A,,,x', 'validation_failed', /^The row has 5 columns, but line 1 has 4$/],
+  ['no id', ',A,,', 'validation_failed', /^user_group_id: is required/],
   ['a quote within a field', 'bad,A"B,,', 'validation_failed', /^The row has a quote within a field/],
-  ['more after a quote', '"bad"x,A,,', 'validation_failed', /^The row has text after a closing quote/],
-  ['a quote that is not closed', 'bad,"A,,', 'validation_failed', /^The row has text after a closing quote/],
+  ['more after a quote', 'bad,"A" or "B",,', 'validation_failed', /^The row has text after a closing quote/],
   [
     'not UTF-8',
     Buffer.from('6261642cff2c2c', 'hex'),
     'malformed_json',
-    /^The column name is not valid UTF-8$/,
+    /^The column name is not valid UTF-8: save the file as UTF-8$/,
   ],
   [
     'a mapping that is not JSON',
@@ -130,6 +128,53 @@ const badRecords: readonly (readonly [
 
 const head = 'user_group_id,name,mapping,properties'
 
+const nothingMore = (line: number) =>
+  `No row from line ${line} on is imported, because the following lines may be part of this row: fix it and import the file again`
+
+/** Rows on line 3 after which nothing is imported, with their error. */
+const lastRecords = [
+  [
+    'a quote that is not closed',
+    'bad,"A,,',
+    /^The row has a quote that is not closed \(the quote opens on line 3\)$/,
+  ],
+  [
+    'a quote that is not closed, in its second line',
+    'bad,"A\nB","C,',
+    /^The row has a quote that is not closed \(the quote opens on line 4\)$/,
+  ],
+  [
+    'a quote that one of a later row closes, with more after it',
+    'bad,"A,,\n"c",C,,',
+    /^The row has text after a closing quote; .* \(the quote opens on line 3\)$/,
+  ],
+  [
+    'a quote that one of a later row closes, with too few columns',
+    'bad,"A,,\nc,C,",',
+    /^The row has 3 columns, but line 1 has 4$/,
+  ],
+  [
+    'a quote that one of a later row closes, with too many columns',
+    'bad,A,"{},\nc,C,",{},{}',
+    /^The row has 5 columns, but line 1 has 4$/,
+  ],
+  [
+    'a quote that one of a later row closes, with the right columns',
+    'bad,A,,"{}\nc,C,"',
+    /^The column properties is not JSON: unexpected character at line 4, column 1$/,
+  ],
+  ['text with a quote in it after an open quote', 'bad,"Say "A,,', /^The row has text after a closing quote/],
+  ['an open quote after a space', 'bad, "A,,', /^The row has a quote within a field/],
+  ['an open quote after a stray one', 'bad,5" or,"{,', /^The row has a quote within a field/],
+  ['a quote that ends a field too early', 'bad,"A",,B,C', /^The row has 5 columns, but line 1 has 4$/],
+  ['a line break without quotes', 'bad,A', /^The row has 2 columns, but line 1 has 4$/],
+  [
+    'an open quote in a row that is too long',
+    `bad,"${'x'.repeat(1024 * 1024)},,`,
+    /^The row is longer than 1048576 bytes, or the quote that opens on line 3 is not closed$/,
+  ],
+] as const
+
 describe('CSV rows', () => {
   for (const end of ['\n', '\r\n']) {
     it(`are refused if and only if they are invalid, with ${JSON.stringify(end)}`, async () => {
@@ -152,6 +197,71 @@ describe('CSV rows', () => {
       }
     })
   }
+
+  for (const [title, record, message] of lastRecords) {
+    it(`are not imported after ${title}`, async () => {
+      const body = `${head}\ng2,G,,\n${record}\nevil,Renamed,,null\n`
+      const [first, [line, id, content] = [], ...others] = await readRows('csv', body)
+      assert.deepEqual([first, line, id, others], [good(2), 3, null, []])
+      const [code, text = ''] = content as string[]
+      assert.ok(code === 'validation_failed' || code === 'malformed_json')
+      assert.ok(text.endsWith(`. ${nothingMore(3)}`), text)
+      assert.match(text.slice(0, -nothingMore(3).length - 2), message)
+    })
+  }
+
+  it('are imported after a refused one with several lines that are no rows', async () => {
+    const body = `${head}\na,"A\nB",,\nb,B,,"{\n""a"":\n!}"\nc,C,,\n`
+    assert.deepEqual(
+      (await readRows('csv', body)).map(([line, id, content]) => [line, id, Array.isArray(content)]),
+      [
+        [2, 'a', true],
+        [4, null, true],
+        [7, 'c', false],
+      ],
+    )
+  })
+
+  it('are read only where rows are, wherever a stray quote is', async () => {
+    const text = fc
+      .array(fc.constantFrom('"', ',', '\n', 'evil,E,{}\n', ',""\n', 'a', ' '), { maxLength: 5 })
+      .map((parts) => parts.join(''))
+      .filter((value) => !value.trim().startsWith(','))
+    const quoted = (value: string) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
+    const damagedFile = fc.record({
+      names: fc.array(text, { minLength: 1, maxLength: 6 }),
+      place: fc.nat(),
+    })
+    const first = 'user_group_id,name,properties\n'
+    await fc.assert(
+      fc.asyncProperty(damagedFile, async ({ names, place }) => {
+        const records = names.map((name, i) => {
+          const properties = i % 2 === 0 ? '' : `{"name":\n${JSON.stringify(name)}}`
+          return `r${i},${quoted(name)},${quoted(properties)}\n`
+        })
+        const body = first + records.join('')
+        // Within quotes, next to one, or before a field that starts with a comma, it can make other valid rows.
+        const places = Array.from(body).flatMap((_, i) => {
+          const isOutside = (body.slice(0, i).split('"').length - 1) % 2 === 0
+          return i >= first.length && isOutside && !body.slice(i - 1, i + 1).includes('"') ? [i] : []
+        })
+        const at = places[place % places.length] as number
+        const whole = await readRows('csv', body)
+        const damaged = await readRows('csv', `${body.slice(0, at)}"${body.slice(at)}`)
+        const lineAt = body.slice(0, at).split('\n').length
+        const damagedLine = whole.findLast(([line]) => line <= lineAt)?.[0]
+        for (const row of damaged) {
+          const [line, , content] = row
+          if (Array.isArray(content) || line === damagedLine) continue
+          assert.deepEqual(
+            row,
+            whole.find((other) => other[0] === line),
+          )
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
 
   it('have the number of their first line, also after fields with several lines', async () => {
     const body = `${head}\na,A,"{\n""x"":\n""y""}",\n\nb,B,,"{\n""p"":\n!}"\n"c\nd",C,,\ne,E,,\n`
@@ -188,11 +298,13 @@ describe('CSV rows', () => {
   })
 
   for (const [title, line, message] of [
-    ['an unknown column', 'user_group_id,Name', /it has "Name"$/],
-    ['white space in a column', 'user_group_id, name', /it has " name"$/],
+    ['an unknown column', 'user_group_id,Name', /it has "Name" instead of "name"$/],
+    ['white space in a column', 'user_group_id, name', /it has " name" instead of "name"$/],
     ['a column twice', 'user_group_id,name,name', /it names a column twice$/],
     ['no id', 'name,mapping', /it lacks user_group_id$/],
-    ['semicolons', 'user_group_id;name', /it has "user_group_id;name"$/],
+    ['colons', 'user_group_id:name', /it has "user_group_id:name"$/],
+    ['another title', 'User Group ID,name', /it has "User Group ID" instead of "user_group_id"$/],
+    ['a quote that is not closed', 'user_group_id,"name\na,A', /it has a quote that is not closed/],
     ['a quote that is wrong', 'user_group_id,"name"x', /it has text after a closing quote/],
     ['what is not UTF-8', Buffer.from('757365725f67726f75705f69642cff', 'hex'), /it has "\ufffd"$/],
     ['a control character, which is shown escaped', 'user_group_id,\u001b[31m', /it has "\\u001b\[31m"$/],
@@ -205,7 +317,7 @@ describe('CSV rows', () => {
           assert.equal((error as { code?: string }).code, 'validation_failed')
           assert.match(
             (error as Error).message,
-            /^Line 1 must name the columns, separated by commas \(user_group_id, name, mapping, properties\)/,
+            /^Line 1 must name the columns, separated by commas, semicolons, tabs or "\|" \(user_group_id, name, mapping, properties\)/,
           )
           assert.match((error as Error).message, message)
           return true
@@ -221,7 +333,7 @@ describe('a body', () => {
   const bodies = {
     ndjson:
       '{"user_group_id":"é","name":"😀"}\r\n\n{"user_group_id":"b",}\n[]\n{"user_group_id":"c","properties":{"a":1}}',
-    csv: `${head}\r\né,😀,,\r\n\n"a ""b""","C,\nD",,"{""a"":""\u00fc""}"\r\nx"y,,,\n"x"y,,,\n\nb,B,null,\n,,,\n"c",C,,`,
+    csv: `${head}\r\né,😀,,\r\n\n"a ""b""","C\nD",,"{""a"":""\u00fc""}"\r\nx"y,,,\n"x" ,,,\n\nb,B,null,\n,,,\n"c",C,,\n"d,D,,\n"e",E,,`,
   }
   for (const format of ['ndjson', 'csv'] as const) {
     it(`of ${format} gives the same rows wherever it is cut`, async () => {

@@ -257,6 +257,27 @@ describe('an import', () => {
   })
 })
 
+test('an import of CSV stops at a quote that is not closed, keeps the rows before, and reads the whole body', async () => {
+  const rows = (quote: string) =>
+    `user_group_id;name;properties\nquote-1;A;{}\nquote-2;${quote}B;\nquote-1;Renamed;null\n${'quote-3;C;\n'.repeat(300_000)}`
+  for (const query of [{ dry_run: true }, { delimiter: ';' }, {}]) {
+    const { results, summary } = await importing(rows('"'), { headers: csv, query })
+    assert.deepEqual([summary.rows, summary.refused], [2, 1])
+    assert.deepEqual([results[1]?.line, results[1]?.user_group_id], [3, null])
+    assert.match(
+      results[1]?.error?.message ?? '',
+      /quote that opens on line 3 is not closed\. No row from line 3 on is imported/,
+    )
+  }
+  const { body } = await admin.searchUserGroups({ query: { user_group_id_prefix: 'quote-' } })
+  assert.deepEqual(
+    (body as { user_groups: { name: string; properties: unknown }[] }).user_groups.map(
+      ({ name, properties }) => [name, properties],
+    ),
+    [['A', {}]],
+  )
+})
+
 describe('an import is refused as a whole and changes nothing', () => {
   const row = lines({ user_group_id: 'whole', name: 'A' })
   const refusals: Record<string, [AdminInput, Parameters<typeof assertRefused>[2], ...string[]]> = {
@@ -284,6 +305,14 @@ describe('an import is refused as a whole and changes nothing', () => {
       '/dry_run',
     ],
     'with an unknown parameter': [{ body: row, query: 'dryrun=true' }, 'validation_failed', '/dryrun'],
+    'with a delimiter for NDJSON': [{ body: row, query: 'delimiter=;' }, 'validation_failed', '/delimiter'],
+    'with an unknown delimiter': [
+      { body: 'user_group_id\nwhole\n', headers: csv, query: 'delimiter=:' },
+      'validation_failed',
+      '/delimiter',
+    ],
+    'as a JSON array': [{ body: `[${row.trim()}]` }, 'validation_failed'],
+    'as pretty-printed JSON': [{ body: row.replace(',', ',\n') }, 'validation_failed'],
     'as CSV without its first line': [{ body: 'whole,A\n', headers: csv }, 'validation_failed'],
     'as CSV with a column that is unknown': [
       { body: 'user_group_id,nam\nwhole,A\n', headers: csv },

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { delimiters, type Delimiter } from '../../../contract/import/csv.ts'
 import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
 import { wholeNumbers } from '../../../contract/patterns.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
@@ -19,13 +20,19 @@ export const importExportOperations = {
     path: '/user-groups/import',
     summary: 'Import user groups',
     description:
-      'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. A refused row does not stop the others. Importing the same rows again changes nothing.',
+      'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
     query: Type.Object(
       {
         dry_run: Type.Optional(
           textEnum(['true', 'false'], {
             description: 'If true, reports what the import would do and writes nothing.',
             default: 'false',
+          }),
+        ),
+        delimiter: Type.Optional(
+          textEnum(Object.keys(delimiters) as Delimiter[], {
+            description:
+              'Separator of the fields of CSV. By default the one that a first line `sep=…` names, or the first one in the header line.',
           }),
         ),
       },
@@ -36,11 +43,17 @@ export const importExportOperations = {
     response: schemas.ImportLine,
     returnsRows: ['ndjson'],
     handle: async ({ caller, query, readRows, countRequests }, { userGroups, importTurns }) => {
-      const isDryRun = (query as { dry_run?: string }).dry_run === 'true'
+      const { dry_run, delimiter } = query as { dry_run?: string; delimiter?: Delimiter }
+      const isDryRun = dry_run === 'true'
       const userGroupImport = new UserGroupImport(userGroups, caller, {
-        ...{ isDryRun, countRequests, turns: importTurns },
+        isDryRun,
+        countRequests,
+        turns: importTurns,
       })
-      return { format: 'ndjson', stream: await spool(importLines(userGroupImport, readRows(), isDryRun)) }
+      return {
+        format: 'ndjson',
+        stream: await spool(importLines(userGroupImport, readRows(delimiter), isDryRun)),
+      }
     },
   },
   exportUserGroups: {
