@@ -8,13 +8,13 @@ import tseslint from 'typescript-eslint'
 const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
-  store: { parts: ['domain', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
+  store: { parts: ['domain', 'output-file.ts', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
   http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static', 'lru-cache', 'typebox'] },
   'app.ts': {
     parts: ['http', 'contract', 'domain', 'observability'],
     packages: ['fastify', 'pino'],
   },
-  config: { parts: ['domain', 'store'] },
+  config: { parts: ['domain', 'output-file.ts', 'store'] },
   observability: {
     parts: ['domain', 'http'],
     packages: [
@@ -37,10 +37,23 @@ const importRule = {
     packages: ['fastify', 'pino', 'undici'],
   },
   cli: {
-    parts: ['config', 'contract', 'domain', 'http/admin', 'observability', 'runtime', 'store', 'version.ts'],
+    parts: [
+      ...[
+        'config',
+        'contract',
+        'domain',
+        'http/admin',
+        'observability',
+        'output-file.ts',
+        'runtime',
+        'store',
+      ],
+      'version.ts',
+    ],
     packages: ['cli-progress', 'commander'],
   },
   'main.ts': { parts: ['cli'] },
+  'output-file.ts': {},
   'package-folder.ts': {},
   'version.ts': { parts: ['package-folder.ts'] },
 }
@@ -120,7 +133,14 @@ function importsOf([part, { parts: open = [], packages = [], types = [] }]) {
 }
 
 export default defineConfig(
-  globalIgnores(['**/bundle/', 'server/console/', '**/dist/', '**/data/', 'client/src/schemas.ts', 'client/src/management-api.ts']),
+  globalIgnores([
+    '**/bundle/',
+    'server/console/',
+    '**/dist/',
+    '**/data/',
+    'client/src/schemas.ts',
+    'client/src/management-api.ts',
+  ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

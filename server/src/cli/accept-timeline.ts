@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
 import { storeOptionsOf } from '../runtime/configured-store.ts'
 import { acceptTimeline } from '../store/open-store.ts'
+import { printMessage } from './output.ts'
 
 export function addAcceptTimelineCommand(program: Command): void {
   program
@@ -15,5 +16,5 @@ export function addAcceptTimelineCommand(program: Command): void {
 async function accept(): Promise<void> {
   const config = readConfig(process.env)
   await acceptTimeline(config.storeLocation, { ...storeOptionsOf(config), mustExist: true })
-  console.error('The current primary is accepted. Running services use it from their next connection on.')
+  printMessage('The current primary is accepted. Running services use it from their next connection on.')
 }

@@ -22,7 +22,7 @@ import {
   parseName,
   workspaceOption,
 } from './options.ts'
-import { formatTime, printJson, printLine, printTable } from './output.ts'
+import { formatTime, printJson, printLine, printMessage, printTable } from './output.ts'
 import { callerOf, withStore } from './with-store.ts'
 
 interface CreateOptions {
@@ -128,7 +128,7 @@ async function create(options: CreateOptions): Promise<void> {
     return
   }
   printLine(token)
-  console.error(
+  printMessage(
     `Created API token ${apiToken.id} "${apiToken.name}" for ${apiToken.environment} in workspace "${options.workspace}" ` +
       `(${apiToken.scopes.length === 1 ? 'scope' : 'scopes'}: ${apiToken.scopes.join(', ')}, ` +
       `${apiToken.expiresAt === null ? 'never expires' : `expires at ${formatTime(apiToken.expiresAt)}`}). ` +
@@ -202,7 +202,7 @@ async function rotate(id: number, { overlap, json }: { overlap: number; json?: b
     return
   }
   printLine(token)
-  console.error(
+  printMessage(
     `Created API token ${apiToken.id} "${apiToken.name}" to replace ${id}, which works until ${formatTime(oldApiToken.expiresAt)}. ` +
       'It is shown only once.',
   )
@@ -216,7 +216,7 @@ async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?:
   const text = apiToken.rateLimit && rateLimitText(apiToken.rateLimit)
   if (json) printJson({ id: apiToken.id, name: apiToken.name, rate_limit: text })
   else {
-    console.error(
+    printMessage(
       `API token ${apiToken.id} "${apiToken.name}" has the rate limit ${text ?? 'of UGS_RATE_LIMIT'}.`,
     )
   }
@@ -226,7 +226,7 @@ async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
   const apiToken = await withStore((store) => store.apiTokens.revoke({ id, ...operator(), now: Date.now() }))
   if (apiToken === null) throw noSuchApiToken(id)
   if (json) printJson({ id: apiToken.id, name: apiToken.name, revoked_at: formatTime(apiToken.revokedAt) })
-  else console.error(`Revoked API token ${apiToken.id} "${apiToken.name}".`)
+  else printMessage(`Revoked API token ${apiToken.id} "${apiToken.name}".`)
 }
 
 function noSuchApiToken(id: number): CommandError {

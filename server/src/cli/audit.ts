@@ -16,7 +16,7 @@ import {
   untilOption,
   workspaceOption,
 } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printMessage, printTable } from './output.ts'
 import { findWorkspace, withStore } from './with-store.ts'
 
 interface ListOptions {
@@ -113,5 +113,5 @@ async function prune({ olderThan, json }: { olderThan: number; json?: boolean })
     return total
   })
   if (json) printJson({ pruned })
-  else console.error(`Deleted ${pruned} ${pruned === 1 ? 'event' : 'events'}.`)
+  else printMessage(`Deleted ${pruned} ${pruned === 1 ? 'event' : 'events'}.`)
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { readSecretKeys, refuseMissing } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
 import { Keyring } from '../domain/secret-key/keyring.ts'
+import { writeFileWhole } from '../output-file.ts'
 import { CommandError } from './errors.ts'
 
 /** The digest is encrypted, so that only someone with a secret key can write a manifest that fits an altered backup. */
@@ -22,7 +23,7 @@ export function readyToSign(config: Config, file: string): Keyring {
 export async function signBackup(file: string, keyring: Keyring): Promise<void> {
   const { keyId, sealed } = keyring.seal(await digestOf(file), context)
   const manifest = { key_id: keyId, encrypted_sha256: Buffer.from(sealed).toString('base64') }
-  writeFileSync(manifestOf(file), `${JSON.stringify(manifest)}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  writeFileWhole(manifestOf(file), `${JSON.stringify(manifest)}\n`, { mustBeNew: true })
 }
 
 /**

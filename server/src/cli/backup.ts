@@ -8,7 +8,7 @@ import { copyStoreFile } from '../store/open-store.ts'
 import { readyToSign, signBackup, verifyBackup } from './backup-manifest.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson } from './output.ts'
+import { printJson, printMessage } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { refuseMissingFile } from './with-store.ts'
 
@@ -43,19 +43,18 @@ async function backUp(file: string, { json }: JsonOption): Promise<void> {
   const config = readConfig(process.env)
   const path = pathOf(config.storeLocation)
   refuseMissingFile(config.storeLocation)
+  if (file === '-') throw new UsageError('a backup is a file with a manifest next to it: name the file')
   const keyring = readyToSign(config, file)
   const bytes = await copyWithProgress('backing up', path, file)
   await signBackup(file, keyring)
   if (json) printJson({ file, bytes })
   else
-    console.error(
-      `Backed up ${path} to ${file}: ${bytes} bytes, checked. Back up the secret keys separately.`,
-    )
+    printMessage(`Backed up ${path} to ${file}: ${bytes} bytes, checked. Back up the secret keys separately.`)
 }
 
 async function verify(file: string): Promise<void> {
   await verifyBackup(readConfig(process.env), file)
-  console.error(`${file}: unchanged since the backup`)
+  printMessage(`${file}: unchanged since the backup`)
 }
 
 async function restore(
@@ -78,7 +77,7 @@ async function restore(
     await store.close()
   }
   if (json) printJson({ file: path, bytes, secret_keys: keyProblem === null })
-  else console.error(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
+  else printMessage(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
   if (keyProblem !== null)
     throw new CommandError(`the store is restored; fix this before you start the service: ${keyProblem}`)
 }

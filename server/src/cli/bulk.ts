@@ -1,19 +1,23 @@
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { existsSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Option, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { importResultJson, importSummaryJson } from '../http/admin/import-export/responses.ts'
+import { delimiters, type Delimiter } from '../contract/import/csv.ts'
 import type { BulkFormat, RowWriter } from '../contract/import/import-rows.ts'
 import { systemClock } from '../domain/util/clock.ts'
+import { errorCodeOf } from '../domain/util/error-code.ts'
 import {
   UserGroupImport,
   type ImportResult,
   type ImportSummary,
 } from '../domain/user-group/user-group-import.ts'
 import { UserGroupManagement } from '../domain/user-group/user-group-management.ts'
+import { writeFileOrStream } from '../output-file.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { tenantScopeCommand } from './options.ts'
-import { printLine, printable } from './output.ts'
+import { outputError, printLine, printMessage, printable, problemOf } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { callerOf, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
@@ -21,7 +25,7 @@ interface BulkOptions extends TenantScopeOptions {
   format?: BulkFormat
 }
 
-type ImportOptions = BulkOptions & { dryRun?: boolean }
+type ImportOptions = BulkOptions & { delimiter?: Delimiter; dryRun?: boolean }
 
 const formatOption = () =>
   new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
@@ -29,10 +33,23 @@ const formatOption = () =>
     'csv',
   ] satisfies BulkFormat[])
 
+const delimiterOption = () =>
+  new Option('--delimiter <delimiter>', 'separator of the fields of CSV (default: from the first line)')
+    .choices(Object.keys(delimiters))
+    .argParser(parseDelimiter)
+
+/** Takes a tab itself, and its escape, too. */
+function parseDelimiter(text: string): Delimiter {
+  const delimiter = text === '\t' || text === '\\t' ? 'tab' : text
+  if (Object.hasOwn(delimiters, delimiter)) return delimiter as Delimiter
+  throw new InvalidArgumentError(`Allowed choices are ${Object.keys(delimiters).join(', ')}.`)
+}
+
 export function addBulkCommands(program: Command): void {
   tenantScopeCommand(program, 'import', 'Create and update user groups from the rows of a file.')
     .argument('<file>', 'NDJSON or CSV file of any size; - is standard input')
     .addOption(formatOption())
+    .addOption(delimiterOption())
     .option('--dry-run', 'report changes without making them')
     .action(importFile)
   tenantScopeCommand(program, 'export', 'Write all user groups to a file that `ugs import` can read.')
@@ -43,7 +60,10 @@ export function addBulkCommands(program: Command): void {
 
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   const isDryRun = options.dryRun === true
-  const readRows = (await loadFormats()).rowReaders[formatOf(file, options)]
+  const { delimiter } = options
+  const format = formatOf(file, options)
+  if (delimiter !== undefined && format !== 'csv') throw new UsageError('--delimiter is for CSV only')
+  const readRows = (await loadFormats()).rowReaders[format]
   const summary = await withUserGroups(async (userGroups, store) => {
     const caller = await callerOf(store, options)
     // Last, because only reading closes the file.
@@ -51,7 +71,7 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     const userGroupImport = new UserGroupImport(userGroups, caller, { isDryRun, countRequests: () => 0 })
     const bar = new ProgressBar('kB')
     try {
-      for await (const results of userGroupImport.run(readRows(source.chunks))) {
+      for await (const results of userGroupImport.run(readRows(source.chunks, delimiter))) {
         printResults(results, options)
         if (results.length > 0) bar.show(isDryRun ? 'reading' : 'importing', source.readKb(), source.totalKb)
       }
@@ -61,7 +81,7 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     return userGroupImport.summary
   })
   if (options.json) printLine(importSummaryJson(summary, isDryRun))
-  else console.error(summaryText(summary, isDryRun))
+  else printMessage(summaryText(summary, isDryRun))
   if (summary.refused > 0) throw new CommandError('some rows could not be imported')
 }
 
@@ -89,18 +109,17 @@ async function openToRead(file: string): Promise<Source> {
   }
   const readKb = () => Math.round(bytes / 1000)
   if (file === '-') return { chunks: countBytes(process.stdin), readKb, totalKb: undefined }
-  const handle = await openFile(file, 'r')
+  const handle = await openFile(file)
   const stats = await handle.stat()
   const chunks = countBytes(handle.createReadStream() as AsyncIterable<Buffer>)
   return { chunks, readKb, totalKb: stats.isFile() ? Math.round(stats.size / 1000) : undefined }
 }
 
 /** @throws CommandError if the file cannot be opened or is a folder */
-async function openFile(file: string, mode: 'r' | 'w'): Promise<FileHandle> {
-  const openError = (code: string) =>
-    new CommandError(`${describeFile(file)} cannot be ${mode === 'r' ? 'read' : 'written'} (${code})`)
-  const handle = await open(file, mode).catch((error: unknown) => {
-    throw error instanceof Error && 'code' in error ? openError(String(error.code)) : error
+async function openFile(file: string): Promise<FileHandle> {
+  const openError = (code: string) => new CommandError(`${describeFile(file)} cannot be read (${code})`)
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    throw openError(errorCodeOf(error) ?? 'unknown')
   })
   if (!(await handle.stat()).isDirectory()) return handle
   await handle.close()
@@ -130,38 +149,28 @@ function summaryText(
 
 async function exportFile(file: string, options: BulkOptions): Promise<void> {
   const rowWriter = (await loadFormats()).rowWriters[formatOf(file, options)]
-  const write = (target: NodeJS.WritableStream) => exportTo(target, rowWriter, options)
-  const rows = file === '-' ? await write(process.stdout) : await exportToFile(file, write)
-  if (options.json) console.error(JSON.stringify({ rows }))
-  else console.error(`Exported ${rows} user groups.`)
+  const write = (target: Writable) => exportTo(target, rowWriter, options)
+  const rows = await (file === '-' ? write(process.stdout) : writeFileOrStream(file, write)).catch(
+    (error: unknown) => {
+      throw writeError(file, error)
+    },
+  )
+  printMessage(options.json ? JSON.stringify({ rows }) : `Exported ${rows} user groups.`)
 }
 
-/** Writes to a temporary name until the export is complete, so that a partial file is never mistaken for an export. */
-async function exportToFile(
-  file: string,
-  write: (target: NodeJS.WritableStream) => Promise<number>,
-): Promise<number> {
-  const partial = `${file}.partial`
-  const handle = await openFile(partial, 'w')
-  const target = handle.createWriteStream({ flush: true })
-  try {
-    const rows = await write(target)
-    await rename(partial, file)
-    return rows
-  } catch (error) {
-    target.destroy()
-    await rm(partial, { force: true })
-    const code = error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : null
-    throw code === null ? error : new CommandError(`${describeFile(file)} cannot be written (${code})`)
-  }
+function writeError(file: string, error: unknown): unknown {
+  const code = errorCodeOf(error)
+  if (code === undefined || !(error instanceof Error && 'syscall' in error)) return error
+  if (file === '-') return outputError(error, problemOf(1, error))
+  const isProtected = ['EACCES', 'EPERM', 'EBUSY'].includes(code) && existsSync(file)
+  const hint = isProtected
+    ? '. It cannot be replaced as a whole: to write into it, redirect standard output, as in `ugs export - > FILE`'
+    : ''
+  return outputError(error, `${describeFile(file)} cannot be written (${code})${hint}`)
 }
 
 /** Returns the number of rows. */
-function exportTo(
-  target: NodeJS.WritableStream,
-  { head, row }: RowWriter,
-  options: BulkOptions,
-): Promise<number> {
+function exportTo(target: Writable, { head, row }: RowWriter, options: BulkOptions): Promise<number> {
   return withUserGroups(async (userGroups, store) => {
     const management = new UserGroupManagement({ store, userGroups, clock: systemClock })
     const pages = management.listAll(await callerOf(store, options))
@@ -177,7 +186,7 @@ function exportTo(
     }
     try {
       await pipeline(Readable.from(chunks(), { objectMode: false }), target, {
-        end: target !== process.stdout,
+        end: target !== process.stdout && target !== process.stderr,
       })
     } finally {
       bar.stop()

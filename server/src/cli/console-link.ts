@@ -12,7 +12,7 @@ import { configuredOrigin } from '../runtime/configured-origin.ts'
 import { operator } from '../runtime/operator.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption, parseCount, workspaceOption } from './options.ts'
-import { formatTime, printJson, printLine } from './output.ts'
+import { formatTime, printJson, printLine, printMessage } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
 interface LinkOptions extends TenantScopeOptions {
@@ -32,7 +32,7 @@ export function addConsoleCommands(program: Command): void {
         return
       }
       printLine(link)
-      console.error(
+      printMessage(
         `Signs in to ${apiToken.environment} once, until ${formatTime(expiresAt)}. ` +
           `Changes are recorded under API token ${apiToken.id} "${apiToken.name}".`,
       )
@@ -44,10 +44,10 @@ export function addConsoleCommands(program: Command): void {
       const origin = await originOf(options)
       const { link, apiToken } = await createLink(options, origin, () => checkConsole(origin))
       if (await openBrowser(link)) {
-        console.error(`Opened ${origin}/console in the browser, signed in to ${apiToken.environment}.`)
+        printMessage(`Opened ${origin}/console in the browser, signed in to ${apiToken.environment}.`)
         return
       }
-      console.error('No browser can be opened here. Open this link, which works once within 15 minutes:')
+      printMessage('No browser can be opened here. Open this link, which works once within 15 minutes:')
       printLine(link)
     })
 }

@@ -4,7 +4,7 @@ import type { DeleteOutcome, DeleteRegistered } from '../domain/data-source/data
 import type { Store } from '../domain/store.ts'
 import { CommandError } from './errors.ts'
 import { parseCount, parseName, tenantScopeCommand } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printMessage, printTable } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
 const pageSize = 1000
@@ -79,7 +79,7 @@ async function createSchema(options: CreateOptions): Promise<void> {
     throw new CommandError(`there is already a schema "${options.providedId}"`)
   if (result === 'provided_id_mapped') throw providedIdMapped('schema', options.providedId)
   if (options.json) printJson(schemaFields(result))
-  else console.error(`Registered schema ${result.id} "${result.providedId}".`)
+  else printMessage(`Registered schema ${result.id} "${result.providedId}".`)
 }
 
 async function listSchemas(options: TenantScopeOptions): Promise<void> {
@@ -124,7 +124,7 @@ async function createDataSource(options: CreateOptions & SchemaOptions): Promise
     throw new CommandError(`the schema already has a data source "${options.providedId}"`)
   if (result === 'provided_id_mapped') throw providedIdMapped('data source', options.providedId)
   if (options.json) printJson(dataSourceFields(result))
-  else console.error(`Registered data source ${result.id} "${result.providedId}".`)
+  else printMessage(`Registered data source ${result.id} "${result.providedId}".`)
 }
 
 /** Explains that the provided id would change the meaning of mappings that use the same text as an id. */
@@ -179,7 +179,7 @@ async function remove(
   if (outcome === 'not_found') throw new CommandError(`there is no ${noun} ${id} in this environment`)
   if (outcome === 'in_use') throw new CommandError(`the ${noun} ${id} cannot be deleted: ${reasonInUse}`)
   if (options.json) printJson({ deleted: true, id })
-  else console.error(`Deleted the ${noun} ${id}.`)
+  else printMessage(`Deleted the ${noun} ${id}.`)
 }
 
 function schemaFields(schema: Schema) {

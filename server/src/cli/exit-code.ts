@@ -7,8 +7,8 @@ import { SecretKeyError } from '../config/secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { ConsoleFilesError } from '../runtime/console-files.ts'
 import { WorkersError } from '../runtime/workers.ts'
-import { CommandError, UsageError } from './errors.ts'
-import { withoutSecrets } from './output.ts'
+import { ClosedOutputError, CommandError, UsageError } from './errors.ts'
+import { printMessage, withoutSecrets } from './output.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** Errors whose message is for the operator. */
@@ -22,11 +22,15 @@ const operatorErrors = [
   WorkersError,
 ]
 
+/** 128 and the number of SIGPIPE, which ends other programs whose reader is gone. */
+const closedPipe = 141
+
 /**
- * Prints an error to standard error, without stack traces or messages of drivers and the operating system.
- * @returns exit code: 0 success, 1 failure, 2 wrong usage
+ * Prints an error to standard error, without stack traces or messages of drivers.
+ * @returns exit code: 0 success, 1 failure, 2 wrong usage, 141 if the reader of the output is gone, which needs no message
  */
 export function reportError(error: unknown): number {
+  if (error instanceof ClosedOutputError) return closedPipe
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError) return printError(error.message, 2)
@@ -50,6 +54,10 @@ export function reportError(error: unknown): number {
 function printError(message: string, exitCode: number): number {
   const text = withoutSecrets(message)
   const isLogged = process.argv[2] === 'serve' && !isatty(2)
-  console.error(isLogged ? JSON.stringify({ level: 60, time: Date.now(), msg: text }) : `ugs: ${text}`)
+  try {
+    printMessage(isLogged ? JSON.stringify({ level: 60, time: Date.now(), msg: text }) : `ugs: ${text}`)
+  } catch {
+    // Only the exit code is left.
+  }
   return exitCode
 }

@@ -64,5 +64,6 @@ function explained(error: unknown, file: string): unknown {
     return new CommandError(
       `${file}: the folder ${dirname(file)} does not exist; set UGS_LOG_SETTINGS_FILE here and for the service`,
     )
+  if (code === 'EINVAL') return new CommandError(`${file}: is not a regular file; set UGS_LOG_SETTINGS_FILE`)
   return code === undefined ? error : new CommandError(`${file}: cannot be read or written (${code})`)
 }

@@ -5,6 +5,7 @@ import { createDataFolder } from '../config/data-folder.ts'
 import type { DistributeMode } from '../store/migrations.ts'
 import { openStore } from '../store/open-store.ts'
 import { ProgressBar } from './progress-bar.ts'
+import { printMessage } from './output.ts'
 
 const distributeModes = { auto: 'new', on: 'required', off: 'never' } as const satisfies Record<
   string,
@@ -47,17 +48,17 @@ async function migrate({ contract = false, citus }: MigrateOptions): Promise<voi
     distribute: distributeModes[citus],
     onLocked: () => {
       bar.stop()
-      console.error('Another transaction has locked a table that the migration alters. Retrying.')
+      printMessage('Another transaction has locked a table that the migration alters. Retrying.')
     },
     onUndistributed:
       citus === 'auto'
         ? () => {
-            console.error(
+            printMessage(
               'The database is a Citus cluster, but tables are on the coordinator only. To distribute them, run `ugs migrate --citus on`. Writes wait meanwhile.',
             )
           }
         : undefined,
   }).finally(() => bar.stop())
   await store.close()
-  console.error('The store is up to date.')
+  printMessage('The store is up to date.')
 }

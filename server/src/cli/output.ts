@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { CommandError } from './errors.ts'
+import { ClosedOutputError, CommandError } from './errors.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 import { withoutTokens } from '../domain/fault.ts'
 
@@ -8,23 +8,62 @@ export function printJson(value: unknown): void {
 }
 
 /**
- * Writes a line to standard output synchronously. The line may have a token that is shown only once.
- * @throws CommandError if standard output cannot be written
+ * Writes a line to standard output. The line may have a token that is shown only once.
+ * @throws CommandError if standard output cannot be written, ClosedOutputError
  */
 export function printLine(text: string): void {
-  const bytes = Buffer.from(`${text}\n`)
+  try {
+    writeAll(1, `${text}\n`)
+  } catch (error) {
+    throw outputError(
+      error,
+      `${problemOf(1, error)}. The command succeeded, but its output could not be written (${errorCodeOf(error)}). If the output had a token, the token is lost: issue another`,
+    )
+  }
+}
+
+/** Writes the help or the version to standard output. @throws as `printLine` */
+export function printHelp(text: string): void {
+  try {
+    writeAll(1, text)
+  } catch (error) {
+    throw outputError(error, problemOf(1, error))
+  }
+}
+
+/**
+ * Writes a line to standard error, for a person.
+ * @throws CommandError if standard error cannot be written, ClosedOutputError
+ */
+export function printMessage(text: string): void {
+  try {
+    writeAll(2, `${text}\n`)
+  } catch (error) {
+    throw outputError(error, problemOf(2, error))
+  }
+}
+
+/** Returns the error of a failed write. */
+export function outputError(error: unknown, message: string): Error {
+  return errorCodeOf(error) === 'EPIPE' ? new ClosedOutputError(message) : new CommandError(message)
+}
+
+/** Returns the descriptor and the reason, in the words of the system, of a failed write to standard output or standard error. */
+export function problemOf(descriptor: 1 | 2, error: unknown): string {
+  const reason = /^\w+: ([^,]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? 'cannot be written'
+  return `standard ${descriptor === 1 ? 'output' : 'error'}: ${reason}`
+}
+
+/** Writes synchronously, so that nothing is lost when the process ends. */
+function writeAll(descriptor: 1 | 2, text: string): void {
+  const bytes = Buffer.from(text)
   for (let written = 0; written < bytes.length;) {
     try {
-      written += writeSync(1, bytes, written)
+      written += writeSync(descriptor, bytes, written)
     } catch (error) {
-      const code = errorCodeOf(error)
+      if (errorCodeOf(error) !== 'EAGAIN') throw error
       // The pipe is full: its reader is slower.
-      if (code === 'EAGAIN') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
-      else {
-        throw new CommandError(
-          `the command succeeded, but its output could not be written (${String(code)}). If the output had a token, the token is lost: issue another`,
-        )
-      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }
 }
@@ -36,14 +75,13 @@ export function printTable(
 ): void {
   const cells = [head, ...rows.map((row) => row.map((cell) => printable(cell ?? '-')))]
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  for (const row of cells) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-  }
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  printLine(lines.join('\n'))
 }
 
 /** Escapes control characters, which could control the terminal. */

@@ -12,7 +12,7 @@ import { addDoctorCommand } from './doctor.ts'
 import { addLogLevelCommand } from './log-level.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
-import { withoutSecrets } from './output.ts'
+import { printMessage, printHelp, withoutSecrets } from './output.ts'
 import { addServeCommand } from './serve.ts'
 import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
@@ -26,7 +26,10 @@ export function buildProgram(): Command {
     .version(version)
     // Before the commands are added, because commands inherit these settings.
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(withoutSecrets(text)) })
+    .configureOutput({
+      writeOut: printHelp,
+      writeErr: (text) => printMessage(withoutSecrets(text).trimEnd()),
+    })
     .showHelpAfterError('(add --help for usage)')
     .addHelpText(
       'after',

@@ -1,4 +1,5 @@
 import { SingleBar } from 'cli-progress'
+import { printMessage } from './output.ts'
 
 /** Minimum time between two lines without a terminal, in milliseconds. */
 const lineIntervalMs = 2000
@@ -50,6 +51,6 @@ export class ProgressBar {
     if (done !== total && task === this.#task && now - this.#lastLineAt < lineIntervalMs) return
     this.#task = task
     this.#lastLineAt = now
-    console.error(`${task}: ${done}${total === undefined ? '' : ` of ${total}`} ${this.#unit}`)
+    printMessage(`${task}: ${done}${total === undefined ? '' : ` of ${total}`} ${this.#unit}`)
   }
 }

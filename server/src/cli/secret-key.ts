@@ -12,7 +12,7 @@ import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.
 import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson, printLine, printTable } from './output.ts'
+import { printJson, printLine, printMessage, printTable } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { withStore } from './with-store.ts'
 
@@ -92,7 +92,7 @@ async function add({ id, print, json }: JsonOption & { id?: string; print?: bool
   })
   if (json) printJson({ id: added })
   else
-    console.error(
+    printMessage(
       `Created secret key "${added}", which now encrypts (${config.secretKeyFile}). Back up the file, then run \`ugs secret-key reseal\`.`,
     )
 }
@@ -103,7 +103,7 @@ function printSecretKey(key: SecretKey, json = false): void {
     return
   }
   printLine(formatSecretKey(key))
-  console.error(
+  printMessage(
     'The key is in no file yet. Add it to every service in the last position first. When all services have read it, move it to the first position.',
   )
 }
@@ -156,7 +156,7 @@ async function reseal({ json }: JsonOption): Promise<void> {
       secret_key: token.keyId,
     }))
     printJson({ id: keyId, resealed: reencrypted, unopened: rows })
-  } else console.error(`Encrypted ${reencrypted} tokens with "${keyId}".`)
+  } else printMessage(`Encrypted ${reencrypted} tokens with "${keyId}".`)
   if (encryptedMeanwhile > 0)
     throw new CommandError(
       `meanwhile ${encryptedMeanwhile} tokens were encrypted with another key, by a process with other secret keys. Each process logs its "sealing_key_id" when it starts. Give that process these keys or stop it, or refuse its key with \`ugs secret-key retire ID --stop-sealing\`. Then run this command again`,
@@ -211,8 +211,8 @@ async function retire(
       })
   })
   if (json) printJson({ id })
-  else if (isStillIn(config, id)) console.error(`Retired "${id}". Remove it from UGS_SECRET_KEYS now.`)
-  else console.error(`Retired "${id}".`)
+  else if (isStillIn(config, id)) printMessage(`Retired "${id}". Remove it from UGS_SECRET_KEYS now.`)
+  else printMessage(`Retired "${id}".`)
 }
 
 function refuseFirstKey([first]: readonly SecretKey[], id: string): void {

@@ -8,7 +8,7 @@ import type { StoreLocation } from '../store/location.ts'
 import { openTablesToRead, openTablesToWrite, resumeStore } from '../store/open-store.ts'
 import { UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson } from './output.ts'
+import { printJson, printMessage } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { refuseMissingFile } from './with-store.ts'
 
@@ -43,7 +43,7 @@ async function resume(): Promise<void> {
   const config = readConfig(process.env)
   refuseMissingFile(config.storeLocation)
   const isResumed = await resumeStore(config.storeLocation, storeOptionsOf(config))
-  console.error(
+  printMessage(
     isResumed
       ? 'The store is sound. Running services accept changes again.'
       : 'The store is sound, and was not marked as damaged.',
@@ -68,11 +68,11 @@ async function copy(options: CopyOptions): Promise<void> {
       if (options.json) printJson(tables)
       else {
         for (const { name, rows, checksum } of tables) {
-          console.error(
+          printMessage(
             `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, identical in both stores (SHA-256 ${checksum})`,
           )
         }
-        console.error(
+        printMessage(
           `${hasCopied ? 'Copied' : 'Already copied'}. Start the service with the new DATABASE_URL and the same secret keys.`,
         )
       }

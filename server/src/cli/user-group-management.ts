@@ -21,7 +21,7 @@ import {
   userGroupCommand,
   workspaceOption,
 } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printMessage, printTable } from './output.ts'
 import { callerOf, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
 // Loaded only for `--json`: the schemas take a tenth of the CPU of a command.
@@ -210,7 +210,7 @@ async function undo(id: string, options: TenantScopeOptions & { revision?: numbe
   if (options.json) {
     const { AdminUserGroup } = await userGroupSchemas()
     printJson(jsonValue(AdminUserGroup, restored))
-  } else console.error(`Reverted user group "${id}".`)
+  } else printMessage(`Reverted user group "${id}".`)
 }
 
 async function setSuspended(id: string, suspended: boolean, options: TenantScopeOptions): Promise<void> {
@@ -221,7 +221,7 @@ async function setSuspended(id: string, suspended: boolean, options: TenantScope
   if (options.json) {
     const { AdminUserGroup } = await userGroupSchemas()
     printJson(jsonValue(AdminUserGroup, changed))
-  } else console.error(`${suspended ? 'Suspended' : 'Resumed'} user group "${id}".`)
+  } else printMessage(`${suspended ? 'Suspended' : 'Resumed'} user group "${id}".`)
 }
 
 async function listDeleted(options: TenantScopeOptions): Promise<void> {
@@ -257,7 +257,7 @@ async function restore(teamId: number, options: TenantScopeOptions): Promise<voi
   if (options.json) {
     const { AdminUserGroup } = await userGroupSchemas()
     printJson(jsonValue(AdminUserGroup, restored))
-  } else console.error(`Restored user group "${restored.providedId}".`)
+  } else printMessage(`Restored user group "${restored.providedId}".`)
 }
 
 async function isolation(options: TenantScopeOptions): Promise<void> {
@@ -326,7 +326,7 @@ async function findLeaked({
     return
   }
   if (leaked.kind === 'unknown') {
-    console.error(`The environment ${options.environment} of this workspace has no such token.`)
+    printMessage(`The environment ${options.environment} of this workspace has no such token.`)
     return
   }
   const owner =
@@ -340,7 +340,7 @@ async function findLeaked({
       : leaked.rotated
         ? 'It is now replaced.'
         : 'It is now stopped.'
-  console.error(rotate ? `It was an ${state} ${owner}. ${stopped}` : `It is an ${state} ${owner}.`)
+  printMessage(rotate ? `It was an ${state} ${owner}. ${stopped}` : `It is an ${state} ${owner}.`)
 }
 
 /** Removes `success` from a response of the API. */

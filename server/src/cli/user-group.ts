@@ -6,7 +6,7 @@ import type { UserGroup } from '../domain/user-group/user-group.ts'
 import type { UserGroupRequest } from '../domain/user-group/user-group-service.ts'
 import { addUserGroupManagementCommands } from './user-group-management.ts'
 import { parseCount, parseDuration, tenantScopeCommand, userGroupCommand } from './options.ts'
-import { formatTime, printJson, printLine, printTable } from './output.ts'
+import { formatTime, printJson, printLine, printMessage, printTable } from './output.ts'
 import { callerOf, withStore, withUserGroups, type TenantScopeOptions } from './with-store.ts'
 
 interface FieldOptions extends TenantScopeOptions {
@@ -82,7 +82,7 @@ async function list(options: TenantScopeOptions & { limit: number; after?: strin
     )
   }
   if (page.length === options.limit) {
-    console.error(`There may be more. Continue with --after ${JSON.stringify(page.at(-1)?.providedId)}.`)
+    printMessage(`There may be more. Continue with --after ${JSON.stringify(page.at(-1)?.providedId)}.`)
   }
 }
 
@@ -117,7 +117,7 @@ async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
     return
   }
   printLine(token)
-  console.error(`${created ? 'Created' : 'Found'} user group "${providedId}".`)
+  printMessage(`${created ? 'Created' : 'Found'} user group "${providedId}".`)
 }
 
 async function update(id: string, options: FieldOptions): Promise<void> {
@@ -126,7 +126,7 @@ async function update(id: string, options: FieldOptions): Promise<void> {
     userGroups.update(await callerOf(store, options), providedId, change),
   )
   if (options.json) printJson({ new_user_group: false, user_group: fieldsOf(userGroup) })
-  else console.error(`Updated user group "${userGroup.providedId}".`)
+  else printMessage(`Updated user group "${userGroup.providedId}".`)
 }
 
 async function rotate(id: string, options: TenantScopeOptions & { grace?: number }): Promise<void> {
@@ -149,13 +149,13 @@ async function rotate(id: string, options: TenantScopeOptions & { grace?: number
     return
   }
   printLine(rotated.token)
-  console.error(`Replaced the token of user group "${rotated.providedId}".`)
+  printMessage(`Replaced the token of user group "${rotated.providedId}".`)
 }
 
 async function remove(id: string, options: TenantScopeOptions): Promise<void> {
   await withUserGroups(async (userGroups, store) => userGroups.delete(await callerOf(store, options), id))
   if (options.json) printJson({ deleted: true, provided_id: id })
-  else console.error(`Deleted user group "${id}".`)
+  else printMessage(`Deleted user group "${id}".`)
 }
 
 /** Validates the options as the body of an API request, so that the same rules and messages apply. */

@@ -20,7 +20,7 @@ import {
   tenantScopeCommand,
   untilOption,
 } from './options.ts'
-import { formatTime, printJson, printLine, printTable } from './output.ts'
+import { formatTime, printJson, printLine, printMessage, printTable } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
 interface EndpointOptions extends TenantScopeOptions {
@@ -148,7 +148,7 @@ async function printSecret(
   if (json) printJson({ ...(await fieldsOf(endpoint)), secret })
   else {
     printLine(secret)
-    console.error(note)
+    printMessage(note)
   }
 }
 
@@ -174,19 +174,19 @@ async function update(id: number, { name, url, types, ...options }: EndpointOpti
   }
   const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, change))
   if (options.json) printJson(await fieldsOf(endpoint))
-  else console.error(`Updated webhook endpoint ${id}.`)
+  else printMessage(`Updated webhook endpoint ${id}.`)
 }
 
 async function setState(id: number, state: 'active' | 'paused', options: TenantScopeOptions): Promise<void> {
   const endpoint = await withWebhooks(options, (webhooks, caller) => webhooks.update(caller, id, { state }))
   if (options.json) printJson(await fieldsOf(endpoint))
-  else console.error(`Webhook endpoint ${id} is ${state}.`)
+  else printMessage(`Webhook endpoint ${id} is ${state}.`)
 }
 
 async function remove(id: number, options: TenantScopeOptions): Promise<void> {
   await withWebhooks(options, (webhooks, caller) => webhooks.delete(caller, id))
   if (options.json) printJson({ id, deleted: true })
-  else console.error(`Deleted webhook endpoint ${id}.`)
+  else printMessage(`Deleted webhook endpoint ${id}.`)
 }
 
 async function listDeliveries(
@@ -221,5 +221,5 @@ async function redeliver(
   else throw new UsageError('name either --delivery or --since, which can be limited by --until')
   const count = await withWebhooks(options, (webhooks, caller) => webhooks.redeliver(caller, id, which))
   if (options.json) printJson({ redelivered: count })
-  else console.error(`The service sends ${count} ${count === 1 ? 'event' : 'events'} again.`)
+  else printMessage(`The service sends ${count} ${count === 1 ? 'event' : 'events'} again.`)
 }

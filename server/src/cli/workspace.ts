@@ -3,7 +3,7 @@ import { operator } from '../runtime/operator.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
 import { CommandError } from './errors.ts'
 import { jsonOption, parseName } from './options.ts'
-import { formatTime, printJson, printTable } from './output.ts'
+import { formatTime, printJson, printMessage, printTable } from './output.ts'
 import { withStore } from './with-store.ts'
 
 export function addWorkspaceCommands(program: Command): void {
@@ -20,7 +20,7 @@ export function addWorkspaceCommands(program: Command): void {
       )
       if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
       if (json) printJson(fieldsOf(created.workspace))
-      else console.error(`Created workspace "${created.workspace.name}".`)
+      else printMessage(`Created workspace "${created.workspace.name}".`)
     })
 
   workspace

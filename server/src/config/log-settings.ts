@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { errorCodeOf } from '../domain/util/error-code.ts'
+import { deleteFile, writeFileWhole } from '../output-file.ts'
 import { settings, type Config } from './settings.ts'
 
 /** Settings of the log that can change while the service runs. */
@@ -38,14 +39,8 @@ export function readLogSettingsFile(file: string): Partial<LogSettings> {
 /** Replaces the file, or deletes it if it would be empty. @throws the system's error */
 export function writeLogSettingsFile(file: string, settings: Partial<LogSettings>): void {
   const lines = logSettingsLines(settings)
-  if (lines.length === 0) return rmSync(file, { force: true })
-  const temporary = `${file}.${process.pid}`
-  try {
-    writeFileSync(temporary, `${lines.join('\n')}\n`)
-    renameSync(temporary, file)
-  } finally {
-    rmSync(temporary, { force: true })
-  }
+  if (lines.length === 0) deleteFile(file)
+  else writeFileWhole(file, `${lines.join('\n')}\n`)
 }
 
 /** Returns the lines of the file. */

@@ -1,18 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   formatSecretKey,
@@ -21,6 +7,7 @@ import {
   type SecretKey,
 } from '../domain/secret-key/keyring.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
+import { flush, writeFileWhole } from '../output-file.ts'
 
 /**
  * Reads a file in the format of `UGS_SECRET_KEYS`. Returns null if it does not exist.
@@ -40,16 +27,13 @@ export function readSecretKeyFile(file: string): SecretKey[] | null {
  * key. The key is on disk before anything is encrypted with it.
  */
 export function createSecretKeyFile(file: string): SecretKey[] {
-  const temporary = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    writeKeys(temporary, [generateSecretKey('k1')])
-    linkSync(temporary, file)
+    writeFileWhole(file, textOf([generateSecretKey('k1')]), { mustBeNew: true })
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST') throw error
-  } finally {
-    rmSync(temporary, { force: true })
+    // The other process may not have flushed the name yet.
+    flush(dirname(realpathSync(file)))
   }
-  flushFolder(dirname(file))
   return readSecretKeyFile(file) as SecretKey[]
 }
 
@@ -77,30 +61,13 @@ export function changeSecretKeyFile(path: string, change: (keys: SecretKey[]) =>
   } catch (error) {
     throw errorCodeOf(error) === 'EEXIST' ? new LockedFileError(lock) : error
   }
-  let keys
   try {
-    keys = change(readSecretKeyFile(file) as SecretKey[])
-    writeKeys(lock, keys)
-    // Keeps the file readable for its current readers.
-    const { uid, gid, mode } = statSync(file)
-    chownSync(lock, uid, gid)
-    chmodSync(lock, mode)
-    renameSync(lock, file)
-  } catch (error) {
+    const keys = change(readSecretKeyFile(file) as SecretKey[])
+    writeFileWhole(file, textOf(keys))
+    return keys
+  } finally {
     rmSync(lock, { force: true })
-    throw error
   }
-  flushFolder(dirname(file))
-  return keys
 }
 
-function writeKeys(file: string, keys: readonly SecretKey[]): void {
-  writeFileSync(file, `${keys.map(formatSecretKey).join(',')}\n`, { mode: 0o600, flush: true })
-}
-
-/** Flushes a folder, so that the names of its files are on disk. */
-function flushFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-}
+const textOf = (keys: readonly SecretKey[]): string => `${keys.map(formatSecretKey).join(',')}\n`

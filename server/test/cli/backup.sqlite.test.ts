@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -103,6 +104,22 @@ describe('ugs backup and restore', () => {
       readdirSync(folder).filter((name) => name.includes('unfinished')),
       [],
     )
+  })
+
+  it('follows a symbolic link to a file that does not exist, and takes no standard output', async () => {
+    const [file, link] = [fresh('backup.db'), fresh('link')]
+    symlinkSync(file, link)
+    assert.equal((await service().ugs('backup', link)).code, 0)
+    assert.ok(lstatSync(link).isSymbolicLink())
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.equal((await service().ugs('backup', 'verify', link)).code, 0)
+    symlinkSync(fresh('missing/backup.db'), `${link}-2`)
+    assertFailure(
+      await service().ugs('backup', `${link}-2`),
+      /^ugs: .*link-2: cannot be created \(ENOENT\)\n$/,
+    )
+    assert.equal((await service().ugs('backup', '-')).code, 2)
+    assert.ok(!existsSync('-'))
   })
 
   it('reports missing or wrong secret keys', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -145,6 +145,44 @@ describe('ugs import and export', () => {
     )
   })
 
+  it('import takes a delimiter, and detects it otherwise', async () => {
+    const path = file('delimiter.csv', '\ufeffuser_group_id;name\r\ndelimiter;A, B\r\n;\r\n')
+    for (const options of [[], ['--delimiter', ';']]) {
+      const { code, stderr } = await ugs('import', path, ...inTesting, ...options)
+      assert.equal(code, 0, stderr)
+      assert.equal((await find('delimiter'))?.name, 'A, B')
+    }
+    const tabs = file('tabs.csv', 'user_group_id\tname\ndelimiter\tA;B\n')
+    for (const delimiter of ['tab', '\t', '\\t'])
+      assert.equal((await ugs('import', tabs, ...inTesting, '--delimiter', delimiter)).code, 0)
+    assert.equal((await find('delimiter'))?.name, 'A;B')
+    assertUsage(await ugs('import', path, ...inTesting, '--delimiter', ','), /it has "user_group_id;name"$/m)
+    assertUsage(
+      await ugs('import', path, ...inTesting, '--delimiter', ':'),
+      /Allowed choices are ,, ;, \|, tab\./,
+    )
+    assertUsage(
+      await ugs('import', file('d.ndjson', rows), ...inTesting, '--delimiter', ';'),
+      /^ugs: --delimiter is for CSV only$/m,
+    )
+  })
+
+  it('import of CSV stops at a quote that is not closed', async () => {
+    const path = file('open.csv', 'user_group_id,name\nopen-1,A\nopen-2,"B\nopen-1,Renamed\n')
+    const { code, stdout, stderr } = await ugs('import', path, ...inTesting)
+    assert.equal(code, 1)
+    assert.match(
+      stdout,
+      /^line 3 \(\?\): The row has a quote that is not closed .* fix it and import the file again\n$/,
+    )
+    assert.match(stderr, /^2 rows: 1 created, 0 updated, 0 unchanged, 1 refused\.$/m)
+    assert.equal((await find('open-1'))?.name, 'A')
+    assertUsage(
+      await ugs('import', file('array.ndjson', `[${rows}]`), ...inTesting),
+      /^ugs: Line 1 starts a JSON array, .* jq -c '\.\[\]' FILE\.json > FILE\.ndjson$/m,
+    )
+  })
+
   it('wrong usage exits with 2', async () => {
     assertUsage(await ugs('import', file('w.csv', 'a\n')), /required option '--environment/)
     assertUsage(await ugs('import', ...inTesting), /missing required argument 'file'/)
@@ -163,7 +201,7 @@ describe('ugs import and export', () => {
       /^ugs: there is no workspace "nowhere"/,
     )
     assert.deepEqual(
-      readdirSync(folder).filter((name) => name.endsWith('.partial')),
+      readdirSync(folder).filter((name) => name.endsWith('.unfinished')),
       [],
     )
   })
@@ -180,7 +218,7 @@ describe('ugs import and export', () => {
       [['import', file('empty.ndjson', '')], /^ugs: the file ".*empty\.ndjson" is empty$/m],
       [
         ['export', join(folder, 'missing', 'x.csv')],
-        /^ugs: the file ".*x\.csv(\.partial)?" cannot be written \(ENOENT\)$/m,
+        /^ugs: the file ".*x\.csv" cannot be written \(ENOENT\)$/m,
       ],
       [['export', sub], /^ugs: the file ".*folder\.csv" cannot be written \(EISDIR\)$/m],
     ] as const) {
@@ -190,7 +228,7 @@ describe('ugs import and export', () => {
       assert.doesNotMatch(stderr, /internal error|\bat .*:\d+/)
     }
     assert.deepEqual(
-      readdirSync(folder).filter((name) => name.endsWith('.partial')),
+      readdirSync(folder).filter((name) => name.endsWith('.unfinished')),
       [],
     )
   })
@@ -206,7 +244,6 @@ describe('ugs import and export', () => {
       assert.equal(readFileSync(path, 'utf8'), text)
       const count = Number(/^Exported (\d+) user groups\.$/m.exec(stderr)?.[1])
       assert.ok(count > 2)
-      assert.ok(!existsSync(`${path}.partial`))
       const toOutput = await ugs('export', '-', '--format', format, ...inTesting, '--json')
       assert.equal(toOutput.stdout, text)
       assert.match(toOutput.stderr, new RegExp(`^\\{"rows":${count}\\}$`, 'm'))
@@ -229,6 +266,9 @@ describe('ugs import and export', () => {
     })
     assert.deepEqual([failing.code, failing.stdout], [1, ''])
     assert.equal(readFileSync(path, 'utf8'), 'what was there\n')
-    assert.ok(!existsSync(`${path}.partial`))
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('whole.csv')),
+      ['whole.csv'],
+    )
   })
 })

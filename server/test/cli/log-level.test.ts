@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { runUgs, startService, temporaryFolder } from '../support/service.ts'
@@ -47,6 +55,24 @@ describe('ugs log-level', () => {
     const { headers } = await userApi(service.origin).get({})
     await service.logged(`"request_id":"${headers['x-request-id']}"`)
     assert.equal((await runUgs(['log-level'], environment)).stdout, 'LOG_LEVEL=info UGS_ACCESS_LOG=1\n')
+  })
+
+  it('keeps a symbolic link and the mode of the file', async (t) => {
+    const folder = temporaryFolder(t)
+    const [file, link] = [join(folder, 'settings'), join(folder, 'link')]
+    writeFileSync(file, 'LOG_LEVEL=warn\n')
+    chmodSync(file, 0o644)
+    symlinkSync('settings', link)
+    const run = (...args: string[]) => runUgs(['log-level', ...args], { UGS_LOG_SETTINGS_FILE: link })
+    assert.equal((await run('debug')).code, 0)
+    assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], ['LOG_LEVEL=debug\n', 0o644])
+    assert.equal((await run('default')).code, 0)
+    assert.deepEqual(readdirSync(folder), ['link'])
+    assert.equal((await run('error')).code, 0)
+    assert.equal(readFileSync(file, 'utf8'), 'LOG_LEVEL=error\n')
+    const device = await runUgs(['log-level', 'debug'], { UGS_LOG_SETTINGS_FILE: '/dev/fd/1' })
+    assert.equal(device.code, 1)
+    assert.match(device.stderr, /^ugs: \/dev\/fd\/1: (?:is not a regular file|must have lines)/)
   })
 
   it('says what is wrong', async (t) => {

@@ -63,6 +63,14 @@ describe('the secret key file', () => {
     assert.deepEqual(idsOf(readSecretKeyFile(file)), ['k1', 'k2'])
   })
 
+  it('is created behind a symbolic link', (t) => {
+    const [file, link] = [fileIn(t), fileIn(t)]
+    symlinkSync(file, link)
+    assert.deepEqual(idsOf(createSecretKeyFile(link)), ['k1'])
+    assert.ok(lstatSync(link).isSymbolicLink())
+    assert.deepEqual(idsOf(readSecretKeyFile(file)), ['k1'])
+  })
+
   it('stays unchanged after a failed change, and can be changed again', (t) => {
     const file = fileIn(t)
     const before = createSecretKeyFile(file)

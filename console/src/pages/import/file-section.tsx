@@ -6,7 +6,7 @@ import classes from './file-section.module.css'
 import type { Format } from './upload.ts'
 import { isUnderWay, type Import } from './use-import.ts'
 
-const accepted = '.csv,.ndjson,.jsonl,.json,text/csv,application/x-ndjson'
+const accepted = '.csv,.tsv,.txt,.ndjson,.jsonl,.json,text/csv,application/x-ndjson'
 
 const formats: { value: Format; label: string }[] = [
   { value: 'ndjson', label: 'NDJSON' },

@@ -74,5 +74,5 @@ function changed(): ApiError {
 export async function formatOf(file: File): Promise<Format> {
   if (/\.csv$/i.test(file.name)) return 'csv'
   if (/\.(ndjson|jsonl|json)$/i.test(file.name)) return 'ndjson'
-  return (await file.slice(0, 64).text()).trimStart().startsWith('{') ? 'ndjson' : 'csv'
+  return /^\s*[{[]/.test(await file.slice(0, 64).text()) ? 'ndjson' : 'csv'
 }

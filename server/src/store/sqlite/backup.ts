@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
@@ -9,6 +8,7 @@ import { isOurs, refuseNewer } from './migrate.ts'
 import { storeErrorOf } from './sqlite-store.ts'
 import { refuseLostLog } from './store-files.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
+import { flush, UnfinishedFile } from '../../output-file.ts'
 
 /** Number of pages copied at a time: some milliseconds of work. */
 const pagesAtOnce = 1000
@@ -33,19 +33,27 @@ export async function copyDatabase(
   if (!existsSync(from)) throw new StoreError(`${from}: there is no such file`)
   refuseExisting(to)
   if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; create it`)
-  const unfinished = `${to}.${randomBytes(8).toString('hex')}.unfinished`
+  const unfinished = naming(to, () => new UnfinishedFile(to, { mustBeNew: true }))
   try {
-    await at(from, () => copyPages(from, unfinished, report), to)
-    await at(unfinished, () => makeWhole(unfinished))
-    flush(unfinished)
+    await at(from, () => copyPages(from, unfinished.path, report), to)
+    await at(unfinished.path, () => makeWhole(unfinished.path))
     // That of the damaged store which this one replaces.
     removeMark(to)
-    publish(unfinished, to)
-    flush(dirname(to))
+    naming(to, () => unfinished.finish())
     return statSync(to).size
   } finally {
-    for (const file of [unfinished, `${unfinished}-journal`, `${unfinished}-wal`, `${unfinished}-shm`])
-      rmSync(file, { force: true })
+    unfinished.delete()
+  }
+}
+
+/** @throws StoreError with the system's error code */
+function naming<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = errorCodeOf(error)
+    if (code === 'EEXIST') refuseExisting(file)
+    throw code === undefined ? error : new StoreError(`${file}: cannot be created (${code})`)
   }
 }
 
@@ -89,7 +97,6 @@ async function copyPages(
       },
     })
     report({ done: total, total })
-    chmodSync(to, 0o600)
   } finally {
     source.close()
   }
@@ -113,20 +120,4 @@ function renewStoreId(database: Database): void {
   const hasEvents =
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'event_log'").get() !== undefined
   if (hasEvents) database.exec('UPDATE event_log SET store_id = lower(hex(randomblob(4)))')
-}
-
-/** Gives the file its name. Unlike a rename, a link replaces nothing. */
-function publish(unfinished: string, file: string): void {
-  try {
-    linkSync(unfinished, file)
-  } catch (error) {
-    if (errorCodeOf(error) === 'EEXIST') refuseExisting(file)
-    throw error
-  }
-}
-
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
 }
