@@ -13,7 +13,6 @@ import { traceRequests } from './server/request-tracing.ts'
 import { validateRequests } from './server/request-validation.ts'
 import type { Next, Stage } from './server/stage.ts'
 import { deferContinue } from './server/unread-body.ts'
-import { refuseUpgrades } from './server/upgrade-refusal.ts'
 
 export interface PipelineOptions {
   /** May change at run time. */
@@ -41,7 +40,6 @@ export function createPipeline(options: PipelineOptions, fastify: RequestListene
   const stages: (Stage | undefined)[] = [
     protocolErrors,
     deferContinue,
-    refuseUpgrades,
     keepNextTickFast,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
     handleInTurn,

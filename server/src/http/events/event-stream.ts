@@ -18,7 +18,7 @@ export function streamEvents(
   context: RequestContext,
   { headers, clock }: StreamOptions,
 ): void {
-  const { response } = context
+  const { raw, response } = context
   const startedAt = clock.monotonic()
   context.respondedAt = performance.now()
   // Proxies such as nginx would collect the stream in a buffer.
@@ -44,7 +44,7 @@ export function streamEvents(
       heartbeat: (position, completeAt) => {
         checkToken(false)
         // A client that does not read gets no more, so that it costs no memory and its connection counts as idle.
-        if (response.writableNeedDrain) return
+        if (raw.socket.writableNeedDrain) return
         const elapsed = Math.floor(completeAt - startedAt)
         // A comment, which other readers of event streams ignore.
         const complete = elapsed >= 0 ? `: complete ${elapsed}\n` : ''

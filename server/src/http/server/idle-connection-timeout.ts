@@ -24,7 +24,7 @@ export function closeIdleConnections(timeoutMs: number): Stage {
   return {
     attach(server) {
       server.on('connection', (socket: HttpConnection) => {
-        // After an upgrade request, a connection is emitted a second time.
+        // A connection is emitted again for each pipelined request.
         const isKnown = lastSeen.has(socket)
         lastSeen.set(socket, { state: '', at: performance.now() })
         if (!isKnown) socket.once('close', () => lastSeen.delete(socket))

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock } from '../../domain/util/clock.ts'
 import { sendRefusal } from '../error-response.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -63,7 +64,8 @@ export class LoadShedder implements Stage {
   }
 
   attach(server: Server): void {
-    server.on('connection', () => this.#countConnection())
+    // A connection is emitted again for each pipelined request.
+    server.on('connection', ({ bytesRead }: Socket) => bytesRead === 0 && this.#countConnection())
   }
 
   issuePermit(): Permit {
