@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { HttpConnection } from './http-connection.ts'
 import type { Stage } from './stage.ts'
 
@@ -30,8 +30,19 @@ export const handleInTurn: Stage = {
     })
     server.on('upgrade', (request: IncomingMessage, socket: HttpConnection, rest: Buffer) => {
       socket.pause()
-      socket.unshift(Buffer.concat([headWithoutUpgrade(request), rest]))
-      whenResponded(socket, () => setImmediate(() => handBack(server, socket)))
+      if (rest.length > 0) socket.unshift(rest)
+      socket.unshift(headWithoutUpgrade(request))
+      // Node.js no longer handles errors of this connection.
+      const close = () => socket.destroy()
+      socket.on('error', close)
+      whenResponded(socket, () =>
+        setImmediate(() => {
+          if (!socket.writable) return
+          socket.off('error', close).setTimeout(server.timeout)
+          server.emit('connection', socket)
+          socket.resume()
+        }),
+      )
     })
   },
   handle(context, next) {
@@ -40,10 +51,8 @@ export const handleInTurn: Stage = {
   },
 }
 
-/** Calls `then` after the response in flight, if there is one. Node.js has detached the connection from its response and request. */
+/** Calls `then` after the response in flight, if there is one. Until then, does what Node.js no longer does for that response. */
 function whenResponded(socket: HttpConnection, then: () => void): void {
-  const close = () => socket.destroy()
-  socket.on('error', close)
   const current = socket._httpMessage
   if (!current) return then()
   const resume = () => current.emit('drain')
@@ -53,14 +62,6 @@ function whenResponded(socket: HttpConnection, then: () => void): void {
     socket.off('drain', resume).off('close', abort)
     then()
   })
-}
-
-/** Makes Node.js read the connection again, with a new parser. */
-function handBack(server: Server, socket: HttpConnection): void {
-  if (!socket.writable) return
-  socket.removeAllListeners('error').setTimeout(server.timeout)
-  server.emit('connection', socket)
-  socket.resume()
 }
 
 function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
