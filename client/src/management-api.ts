@@ -585,6 +585,8 @@ export interface WebhookEndpoint {
   readonly createdAt: number
   /** Time of the last change. */
   readonly updatedAt: number
+  /** Times until which replaced secrets sign too, earliest first. */
+  readonly previousSecretsValidUntil: readonly number[]
   /** Time of the last attempt that succeeded. Null if none did. */
   readonly lastSuccessAt: number | null
   /** Time of the first failed attempt after the last success. Null if none failed. */
@@ -638,7 +640,10 @@ export interface WebhookRedelivery {
 }
 
 export interface WebhookSecretRotation {
-  /** Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. */
+  /**
+   * Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: 86400, a day. Secrets
+   * that were replaced earlier keep their own times.
+   */
   readonly overlapSeconds?: number | undefined
 }
 
@@ -833,8 +838,9 @@ export interface ManagementOperations {
 
   /**
    * Creates a webhook endpoint. It receives events from now on. The secret verifies signatures and is shown only once.
-   * If a response is lost, list the webhook endpoints and delete the unknown one. Never retried if an attempt may
-   * have taken effect, which includes a 503.
+   * If a response is lost, list the webhook endpoints and delete the unknown one. `UGS_MAX_WEBHOOK_ENDPOINTS` limits
+   * their number. Never retried if an attempt may have taken effect, which includes a 503.
+   * @throws ServiceError `limit_reached`
    */
   createWebhookEndpoint(
     fields: WebhookEndpointFields,
@@ -866,10 +872,11 @@ export interface ManagementOperations {
   deleteWebhookEndpoint(id: number, options?: RequestOptions): Promise<void>
 
   /**
-   * Replaces the secret of a webhook endpoint; both sign during an overlap. The new secret is shown only once. Another
-   * rotation ends the overlap of the secret before the last one. If a response is lost, rotate again and give the
-   * receiver the new secret at once. Never retried if an attempt may have taken effect, which includes a 503.
-   * @throws ServiceError `not_found`
+   * Replaces the secret of a webhook endpoint; both sign during an overlap. The new secret is shown only once. A
+   * rotation does not end the overlaps of earlier ones. At most four replaced secrets sign too; beyond them, only a
+   * rotation without an overlap is possible. If a response is lost, rotate again and give the receiver the new secret
+   * at once. Never retried if an attempt may have taken effect, which includes a 503.
+   * @throws ServiceError `not_found`, `limit_reached`
    */
   rotateWebhookSecret(
     id: number,

@@ -158,11 +158,13 @@ async function list(options: TenantScopeOptions): Promise<void> {
   else
     printTable(
       ['ID', 'NAME', 'STATE', 'PENDING', 'FAILING', 'OLDEST', 'OLD_SECRETS_UNTIL', 'URL'],
-      endpoints.map(({ id, name, state, pending, failing, oldestEventId, previousSecretsValidUntil, url }) => [
-        ...[id, name, state, pending, failing],
-        ...[oldestEventId === null ? null : formatTime(timeOfEvent(oldestEventId))],
-        ...[previousSecretsValidUntil.map(formatTime).join(', ') || null, url],
-      ]),
+      endpoints.map(
+        ({ id, name, state, pending, failing, oldestEventId, previousSecretsValidUntil, url }) => [
+          ...[id, name, state, pending, failing],
+          ...[oldestEventId === null ? null : formatTime(timeOfEvent(oldestEventId))],
+          ...[previousSecretsValidUntil.map(formatTime).join(', ') || null, url],
+        ],
+      ),
     )
 }
 

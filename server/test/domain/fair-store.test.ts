@@ -11,7 +11,7 @@ const scopeOf = (workspaceId: number) => ({ workspaceId, environment: 'Customer'
 class SlowStore {
   readonly #started: string[] = []
   readonly #ends: (() => void)[] = []
-  issuesLocators = false
+  locatorKey = new Uint8Array(1)
 
   get started(): readonly string[] {
     return this.#started
@@ -92,9 +92,9 @@ test('other operations and members of the store do not wait', async () => {
   assert.deepEqual(await store.userGroups.find(key), key)
   await store.ping()
   assert.equal(slow.started.length, 2)
-  assert.equal(store.issuesLocators, false)
-  slow.issuesLocators = true
-  assert.equal(store.issuesLocators, true)
+  assert.equal(store.locatorKey.length, 1)
+  slow.locatorKey = new Uint8Array(2)
+  assert.equal(store.locatorKey.length, 2)
   while (slow.started.length < results.length) await slow.endFirst()
   while (slow.isBusy) await slow.endFirst()
   await Promise.all(results)

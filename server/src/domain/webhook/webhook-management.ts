@@ -142,7 +142,10 @@ export class WebhookManagement {
 
   #withoutEndedOverlaps(endpoint: WebhookEndpointHealth): WebhookEndpointHealth {
     const now = this.#clock.now()
-    return { ...endpoint, previousSecretsValidUntil: endpoint.previousSecretsValidUntil.filter((end) => end > now) }
+    return {
+      ...endpoint,
+      previousSecretsValidUntil: endpoint.previousSecretsValidUntil.filter((end) => end > now),
+    }
   }
 
   /** @throws Fault `unavailable`, `limit_reached` */

@@ -60,7 +60,9 @@ test('a rotation does not end the overlap of an earlier one', async (t) => {
   const { secret: replacement } = await management.rotateSecret(caller, endpoint.id, 0)
   const secrets = { first: secret, leaked: planned.secret, current: replacement }
   assert.deepEqual(await signing(secrets), ['first', 'current'])
-  assert.deepEqual((await management.find(scope, endpoint.id)).previousSecretsValidUntil, [started + 60 * minute])
+  assert.deepEqual((await management.find(scope, endpoint.id)).previousSecretsValidUntil, [
+    started + 60 * minute,
+  ])
   time.now = started + 60 * minute
   assert.deepEqual(await signing(secrets), ['current'])
   assert.deepEqual((await management.list(scope))[0]?.previousSecretsValidUntil, [])

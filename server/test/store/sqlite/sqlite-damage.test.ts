@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import type { Store } from '../../../src/domain/store.ts'
+import { readMigrations } from '../../../src/store/migrations.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import type { openStore as openFromSource, resumeStore } from '../../../src/store/open-store.ts'
 import { poll } from '../../failover/poll.ts'
@@ -246,12 +247,14 @@ describe('a damaged store', () => {
     const store = await openStore({ kind: 'sqlite', path }, defaults)
     store.integrity.checkIfSmall()
     await store.close()
-    const database = new BetterSqlite3(path)
-    database.exec('DELETE FROM schema_migration WHERE version = 13; DROP TABLE sign_in_link')
-    database.close()
+    const own = readMigrations('sqlite')
+    const later = { version: own.length + 1, name: 'additive-note', sql: 'CREATE TABLE note (id INTEGER)' }
     const isError = (pattern: RegExp) => (error: Error) =>
       error.name === StoreError.name && pattern.test(error.message)
-    await assert.rejects(openStore({ kind: 'sqlite', path }, defaults), isError(/has to change its tables/))
+    await assert.rejects(
+      openStore({ kind: 'sqlite', path }, { ...defaults, migrations: [...own, later] }),
+      isError(/has to change its tables/),
+    )
     rmSync(path)
     await assert.rejects(
       openStore({ kind: 'sqlite', path }, defaults),

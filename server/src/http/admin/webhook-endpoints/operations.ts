@@ -86,7 +86,7 @@ export const webhookEndpointOperations = {
     path: '/webhook-endpoints/{id}/rotate-secret',
     summary: 'Replace the secret of a webhook endpoint; both sign during an overlap',
     description:
-      'The new secret is shown only once. It does not end the overlaps of earlier rotations. At most four replaced secrets sign too; beyond them, only a rotation without an overlap is possible. If a response is lost, rotate again and give the receiver the new secret at once.',
+      'The new secret is shown only once. A rotation does not end the overlaps of earlier ones. At most four replaced secrets sign too; beyond them, only a rotation without an overlap is possible. If a response is lost, rotate again and give the receiver the new secret at once.',
     retry: 'never',
     body: schemas.WebhookSecretRotation,
     response: schemas.WebhookEndpointSecretResponse,
