@@ -55,6 +55,7 @@ const commands: Record<string, Run> = {
   doctor: { args: ['--json', '--skip', service.databaseUrl ? 'durability,disk' : 'disk'] },
   'log-level': { args: ['info'] },
   'accept-timeline': { args: [], ...(!service.databaseUrl && { code: 1 }) },
+  'store resume': { args: [], ...(service.databaseUrl && { code: 1 }) },
   'store copy': { args: ['--from', 'sqlite:nowhere', '--to', `postgres://u:${password}@[/x`], code: 2 },
   backup: { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 2 }) },
   'backup verify': { args: [join(folder, 'backup.db')], ...(service.databaseUrl && { code: 1 }) },
