@@ -192,13 +192,14 @@ export interface DeletedUserGroup {
   readonly deletedBy: string | null
 }
 
-/** A difference between two states of a user group. */
+/**
+ * A difference between two states of a user group. `before` is absent if the value was added, `after` if it was
+ * removed.
+ */
 export interface Difference {
   /** A JSON Pointer (RFC 6901), such as `/properties/plan`. */
   readonly path: string
-  /** Absent if the value was added. */
   readonly before?: Json
-  /** Absent if the value was removed. */
   readonly after?: Json
 }
 

@@ -111,11 +111,14 @@ export async function writeFileOrStream<T>(
   if (existing !== undefined && !existing.isFile() && !existing.isDirectory())
     return write(openToWrite(target))
   const whole = new UnfinishedFile(target)
+  // Opened at once: `write` may fail, and the file be deleted, before the stream would open it.
+  const stream = createWriteStream('', { fd: openSync(whole.path, 'r+') })
   try {
-    const result = await write(createWriteStream(whole.path, { flags: 'r+' }))
+    const result = await write(stream)
     whole.finish()
     return result
   } finally {
+    stream.destroy()
     whole.delete()
   }
 }

@@ -194,8 +194,8 @@ describe('ugs store copy', () => {
         ['secret_key_check', 2],
       ],
     )
-    // Four tables are empty.
-    assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length - 3)
+    // Three tables are empty.
+    assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length - 2)
   })
 
   it('prints the same when run again, also as JSON, and changes nothing', async (t) => {

@@ -27,6 +27,7 @@ ErrorCode = Literal[
     "idempotency_key_in_use",
     "already_exists",
     "in_use",
+    "limit_reached",
     "revision_mismatch",
     "body_too_large",
     "unsupported_media_type",

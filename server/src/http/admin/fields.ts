@@ -63,10 +63,10 @@ export const Difference = response(
       description: 'A JSON Pointer (RFC 6901), such as `/properties/plan`.',
       examples: ['/properties/plan'],
     }),
-    before: Type.Optional(Type.Unknown({ description: 'Absent if the value was added.' })),
-    after: Type.Optional(Type.Unknown({ description: 'Absent if the value was removed.' })),
+    before: Type.Optional(Type.Unknown()),
+    after: Type.Optional(Type.Unknown()),
   },
-  'A difference between two states of a user group.',
+  'A difference between two states of a user group. `before` is absent if the value was added, `after` if it was removed.',
 )
 export const differences = Type.Array(Difference, {
   examples: [[{ path: '/properties/plan', before: 'gold', after: 'silver' }]],

@@ -108,6 +108,7 @@ test('requests with and without a body get their responses in order, wherever th
     raw.on('data', (chunk: Buffer) => (body += chunk.toString()))
     raw.on('end', () => {
       const json = JSON.stringify([raw.method, raw.url, raw.headers['x-header'], body])
+      response.setHeader('Content-Type', 'application/json')
       response.setHeader('Content-Length', Buffer.byteLength(json))
       response.end(json)
     })
