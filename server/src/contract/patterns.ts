@@ -11,6 +11,8 @@ export const timestamp =
 export const wholeNumber = '^[1-9][0-9]{0,15}$'
 /** Up to 200 positive integers, separated by commas, in a query. */
 export const wholeNumbers = '^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,199}$'
+/** The names of the separators of CSV (`delimiters`). */
+export const delimiterNames = '^([,;|]|tab)$'
 /** A number from 1 to 30 as text, in a query. */
 export const upToThirty = '^([1-9]|[12][0-9]|30)$'
 /** RFC 6901, with at least one step. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
-import { delimiters, type Delimiter } from '../../../contract/import/csv.ts'
+import type { Delimiter } from '../../../contract/import/csv.ts'
 import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
-import { wholeNumbers } from '../../../contract/patterns.ts'
+import { delimiterNames, wholeNumbers } from '../../../contract/patterns.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
 import { UserGroupImport, type ImportRow } from '../../../domain/user-group/user-group-import.ts'
 import type { AdminOperation, AdminResponse } from '../operation.ts'
@@ -30,7 +30,10 @@ export const importExportOperations = {
           }),
         ),
         delimiter: Type.Optional(
-          textEnum(Object.keys(delimiters) as Delimiter[], {
+          // No enumeration: generators cannot name these values.
+          Type.String({
+            pattern: delimiterNames,
+            examples: [';', 'tab'],
             description:
               'Separator of the fields of CSV. By default the one that a first line `sep=…` names, or the first one in the header line.',
           }),
