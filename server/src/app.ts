@@ -6,24 +6,18 @@ import Fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { ApiToken } from './domain/api-token/api-token.ts'
-import { ApiTokenManagement } from './domain/api-token/api-token-management.ts'
 import type { LastUsedRecorder } from './domain/api-token/last-used-tracker.ts'
 import type { RateLimiter } from './domain/api-token/rate-limiter.ts'
-import { AuditLog } from './domain/audit/audit-log.ts'
-import { DataSourceManagement } from './domain/data-source/data-source-management.ts'
 import type { EventFeed } from './domain/event/event-feed.ts'
 import { Fault } from './domain/fault.ts'
 import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
-import { Promotion } from './domain/user-group/promotion.ts'
-import { HealthSearch } from './domain/user-group/user-group-health.ts'
 import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
-import { UserGroupManagement } from './domain/user-group/user-group-management.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
-import { FairQueue } from './domain/util/fair-queue.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
+import { adminServicesOf } from './http/admin/services.ts'
 import { addConsoleRoutes, redirectBrowsers } from './http/console/console-routes.ts'
 import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
@@ -73,12 +67,9 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   readonly consoleFolder: string | null
 }
 
-/** Maximum number of batches of imports at once. One import has up to 8 in flight. */
-const importBatchesAtOnce = 16
-
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
 export async function buildApp(parts: AppDependencies): Promise<FastifyInstance> {
-  const { store, userGroups, lastUsedTracker, rateLimiter, clock, logger, limits, isDraining } = parts
+  const { store, lastUsedTracker, rateLimiter, clock, logger, limits, isDraining } = parts
   const revokedIds = new Set<number>()
   const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
   const errors = new ErrorResponses(logger, parts.throttle)
@@ -114,11 +105,10 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const maxConnections = limits.eventConnections
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
-  const management = managementOf(parts, revokedIds)
-  const { webhooks } = parts
-  addAdminRoutes(app, { authentication, rateLimiter, sessions, userGroups, webhooks, ...management })
+  const services = adminServicesOf({ ...parts, store: parts.managementStore, revokedIds })
+  addAdminRoutes(app, { authentication, rateLimiter, sessions, ...services })
   if (parts.consoleFolder !== null) {
-    const consoleParts = { sessions, apiTokens: management.apiTokens, folder: parts.consoleFolder }
+    const consoleParts = { sessions, apiTokens: services.apiTokens, folder: parts.consoleFolder }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
   addMetadataRoute(app)
@@ -155,22 +145,6 @@ function fastPathRoutes(
     introspectionRoute({ clients, userGroups, responses, introspections, feed }),
     revocationRoute({ clients, userGroups }),
   ]
-}
-
-function managementOf(
-  { managementStore: store, userGroups, clock }: AppDependencies,
-  revokedIds: Set<number>,
-) {
-  const management = new UserGroupManagement({ store, userGroups, clock, revokedIds })
-  return {
-    management,
-    healthSearch: new HealthSearch({ store, management, clock }),
-    promotion: new Promotion({ store, userGroups }),
-    apiTokens: new ApiTokenManagement({ store, clock, revokedIds }),
-    dataSources: new DataSourceManagement({ store, clock }),
-    auditLog: new AuditLog({ store, clock }),
-    importTurns: new FairQueue(importBatchesAtOnce),
-  }
 }
 
 /** Returns the path of a Fastify route with `{name}` for parameters, as the API reference has it. */

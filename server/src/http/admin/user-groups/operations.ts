@@ -1,4 +1,4 @@
-import { readChange } from '../../../contract/user/bodies.ts'
+import { readChange } from '../../../contract/user/change.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
