@@ -1,59 +1,55 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import {
-  defaultOverlapMs,
-  isScope,
-  isUsable,
-  maxOverlapMs,
-  scopes,
-  type ApiToken,
-  type Scope,
-} from '../domain/api-token/api-token.ts'
-import { createApiToken, rotateApiToken } from '../domain/api-token/api-token-management.ts'
-import type { Environment } from '../domain/environment.ts'
+import { defaultOverlapMs, isScope, maxOverlapMs, scopes, type Scope } from '../domain/api-token/api-token.ts'
+import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.ts'
+import { environments } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
-import { parseRateLimit, rateLimitText, type RateLimit } from '../domain/api-token/rate-limit.ts'
+import { shownApiToken } from '../http/admin/api-tokens/responses.ts'
 import { operator } from '../runtime/operator.ts'
 import { CommandError } from './errors.ts'
-import {
-  environmentOption,
-  jsonOption,
-  parseCount,
-  parseDuration,
-  parseName,
-  workspaceOption,
-} from './options.ts'
-import { formatTime, printJson, printLine, printMessage, printTable } from './output.ts'
-import { callerOf, withStore } from './with-store.ts'
+import { Management, responseOf, withManagement, type ResponseOf } from './management.ts'
+import { jsonOption, parseCount, parseDuration, parseName, tenantScopeCommand } from './options.ts'
+import { printOutput, shortTime, tableOf } from './output.ts'
+import { withStore, type TenantScopeOptions } from './with-store.ts'
 
-interface CreateOptions {
-  environment: Environment
+interface CreateOptions extends TenantScopeOptions {
   name: string
   scopes: Scope[]
   expiresIn?: number
   rateLimit?: RateLimit
-  workspace: string
+}
+
+interface JsonOption {
   json?: boolean
 }
+
+const resource = {
+  load: async () => (await import('../http/admin/api-tokens/operations.ts')).apiTokenOperations,
+}
+
+type ShownApiToken = ResponseOf<'revokeApiToken'>['api_token']
 
 export function addApiTokenCommands(program: Command): void {
   const apiToken = program
     .command('api-token')
     .description('Create, list, rotate, limit and revoke API tokens.')
+  const commandOnOne = (name: string, description: string) =>
+    apiToken
+      .command(name)
+      .description(description)
+      .argument('<id>', 'id from `ugs api-token list`', parseCount)
+      .addOption(jsonOption())
 
   addCreateCommand(apiToken)
-
   apiToken
     .command('list')
     .description('List the API tokens of all workspaces. The tokens themselves are not stored.')
     .addOption(jsonOption())
     .action(list)
 
-  apiToken
-    .command('rotate')
-    .description(
-      'Issue a new API token with the same name, scopes and lifetime, and print it. It is shown only once. The old token keeps working during the overlap.',
-    )
-    .argument('<id>', 'id from `ugs api-token list`', parseCount)
+  commandOnOne(
+    'rotate',
+    'Issue a new API token with the same name, scopes and lifetime, and print it. It is shown only once. The old token keeps working during the overlap.',
+  )
     .addOption(
       new Option(
         '--overlap <duration>',
@@ -62,36 +58,31 @@ export function addApiTokenCommands(program: Command): void {
         .argParser(parseOverlap)
         .default(defaultOverlapMs, '24h'),
     )
-    .addOption(jsonOption())
     .action(rotate)
 
-  apiToken
-    .command('limit')
-    .description(
-      'Set the rate limit of an API token. Running services apply it within UGS_API_TOKEN_CACHE_MS.',
-    )
-    .argument('<id>', 'id from `ugs api-token list`', parseCount)
+  commandOnOne(
+    'limit',
+    'Set the rate limit of an API token. Running services apply it within UGS_API_TOKEN_CACHE_MS.',
+  )
     .argument(
       '<limit>',
       'requests per second and burst, such as 500:2000, or default for UGS_RATE_LIMIT',
       (text: string) => (text === 'default' ? null : parseLimit(text)),
     )
-    .addOption(jsonOption())
     .action(limit)
 
-  apiToken
-    .command('revoke')
-    .description('Revoke an API token permanently. Running services apply it within UGS_API_TOKEN_CACHE_MS.')
-    .argument('<id>', 'id from `ugs api-token list`', parseCount)
-    .addOption(jsonOption())
-    .action(revoke)
+  commandOnOne(
+    'revoke',
+    'Revoke an API token permanently. Running services apply it within UGS_API_TOKEN_CACHE_MS.',
+  ).action(revoke)
 }
 
 function addCreateCommand(apiToken: Command): void {
-  apiToken
-    .command('create')
-    .description('Create an API token and print it to standard output. It is shown only once.')
-    .addOption(environmentOption())
+  tenantScopeCommand(
+    apiToken,
+    'create',
+    'Create an API token and print it to standard output. It is shown only once.',
+  )
     .requiredOption('--name <name>', 'purpose of the token', parseName)
     .option('--scopes <scopes>', `comma-separated permissions: ${scopes.join(', ')}`, parseScopes, [
       'write',
@@ -106,156 +97,108 @@ function addCreateCommand(apiToken: Command): void {
       'requests per second and burst, such as 500:2000 (default: UGS_RATE_LIMIT)',
       parseLimit,
     )
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
     .action(create)
 }
 
-async function create(options: CreateOptions): Promise<void> {
-  const now = Date.now()
-  const { apiToken, token } = await withStore(async (store) => {
-    return createApiToken(store, {
-      ...(await callerOf(store, options)),
-      name: options.name,
-      scopes: options.scopes,
-      createdAt: now,
-      expiresAt: options.expiresIn === undefined ? null : now + options.expiresIn,
-      rateLimit: options.rateLimit ?? null,
-    })
-  })
-  if (options.json) {
-    printJson({ ...fieldsOf(apiToken, options.workspace), token })
-    return
-  }
-  printLine(token)
-  printMessage(
-    `Created API token ${apiToken.id} "${apiToken.name}" for ${apiToken.environment} in workspace "${options.workspace}" ` +
-      `(${apiToken.scopes.length === 1 ? 'scope' : 'scopes'}: ${apiToken.scopes.join(', ')}, ` +
-      `${apiToken.expiresAt === null ? 'never expires' : `expires at ${formatTime(apiToken.expiresAt)}`}). ` +
-      'It is shown only once.',
+async function create({ name, scopes, expiresIn, rateLimit, ...options }: CreateOptions): Promise<void> {
+  const created = await withManagement(resource, options, ({ services, caller }) =>
+    services.apiTokens.create(caller, {
+      name,
+      scopes,
+      validForMs: expiresIn ?? null,
+      rateLimit: rateLimit ?? null,
+    }),
   )
+  const { api_token: shown, token } = responseOf<'createApiToken'>((await resource.load()).createApiToken, {
+    apiToken: shownApiToken(created.apiToken),
+    token: created.token,
+  })
+  const { id, api_environment_tag: environment, expires_at: expiry } = shown
+  const scope = `${scopes.length === 1 ? 'scope' : 'scopes'}: ${scopes.join(', ')}`
+  const validity = expiry === null ? 'never expires' : `expires at ${shortTime(expiry)}`
+  const message = `Created API token ${id} "${name}" for ${environment} in workspace "${options.workspace}" (${scope}, ${validity}). It is shown only once.`
+  printOutput({ json: { ...shown, token }, secret: token, message }, options.json)
 }
 
-async function list({ json }: { json?: boolean }): Promise<void> {
-  const now = Date.now()
+async function list({ json }: JsonOption): Promise<void> {
+  const now = new Date().toISOString()
   const apiTokens = await withStore(async (store) => {
-    const names = await readWorkspaceNames(store)
-    return (await store.apiTokens.list()).map((apiToken) => ({
-      ...fieldsOf(apiToken, names.get(apiToken.workspaceId) ?? ''),
-      state: stateOf(apiToken, now),
-    }))
+    const all: (ShownApiToken & { workspace: string })[] = []
+    for (const { id: workspaceId, name: workspace } of await store.workspaces.list()) {
+      for (const environment of environments) {
+        const management = await Management.open(resource, store, { workspaceId, environment, ...operator() })
+        const { api_tokens } = await management.call('listApiTokens')
+        all.push(...api_tokens.map((apiToken) => ({ ...apiToken, workspace })))
+      }
+    }
+    return all.sort((a, b) => a.id - b.id)
   })
-  if (json) {
-    printJson(apiTokens)
-    return
-  }
-  printTable(
+  const table = tableOf(
     [
-      'ID',
-      'WORKSPACE',
-      'ENVIRONMENT',
-      'NAME',
-      'SCOPES',
-      'STATE',
-      'CREATED',
-      'EXPIRES',
-      'LAST_USED',
-      'REPLACED_BY',
-      'RATE_LIMIT',
+      'id',
+      'workspace',
+      'api_environment_tag',
+      'name',
+      'scopes',
+      ['STATE', (token) => stateOf(token, now)],
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'replaced_by',
+      'rate_limit',
     ],
-    apiTokens.map((token) => [
-      token.id,
-      token.workspace,
-      token.environment,
-      token.name,
-      token.scopes.join(','),
-      token.state,
-      token.created_at,
-      token.expires_at,
-      token.last_used_at,
-      token.replaced_by,
-      token.rate_limit,
-    ]),
+    apiTokens,
   )
+  printOutput({ json: apiTokens, table }, json)
 }
 
-async function rotate(id: number, { overlap, json }: { overlap: number; json?: boolean }): Promise<void> {
-  const now = Date.now()
-  const { names, result } = await withStore(async (store) => {
-    const names = await readWorkspaceNames(store)
-    const old = (await store.apiTokens.list()).find((apiToken) => apiToken.id === id)
-    if (old === undefined) throw noSuchApiToken(id)
-    const command = { id, ...operator(), oldTokenValidUntil: now + overlap, now }
-    return { names, result: await rotateApiToken(store, { ...command, environment: old.environment }) }
+async function rotate(id: number, { overlap, json }: JsonOption & { overlap: number }): Promise<void> {
+  const { api_token, token, replaces } = await withApiToken(id, (management) =>
+    management.call('rotateApiToken', { params: { id }, body: { overlap_seconds: overlap / 1000 } }),
+  )
+  const message = `Created API token ${api_token.id} "${api_token.name}" to replace ${id}, which works until ${shortTime(replaces.expires_at)}. It is shown only once.`
+  printOutput({ json: { ...api_token, token, replaces }, secret: token, message }, json)
+}
+
+async function limit(id: number, rateLimit: RateLimit | null, { json }: JsonOption): Promise<void> {
+  const limited = await withApiToken(id, ({ services, caller }) =>
+    services.apiTokens.limit(caller, id, rateLimit),
+  )
+  const { api_token } = responseOf<'revokeApiToken'>((await resource.load()).revokeApiToken, {
+    apiToken: shownApiToken(limited),
   })
-  if (result.outcome === 'not_found') throw noSuchApiToken(id)
-  if (result.outcome === 'superseded')
-    throw new CommandError(`API token ${id} was already replaced by ${result.replacedBy}; rotate that one`)
-  if (result.outcome === 'unusable')
-    throw new CommandError(
-      `API token ${id} has expired or is revoked; create a new one with \`ugs api-token create\``,
-    )
-  const { apiToken, oldApiToken, token } = result
-  const workspace = names.get(apiToken.workspaceId) ?? ''
-  if (json) {
-    printJson({ ...fieldsOf(apiToken, workspace), token, replaces: fieldsOf(oldApiToken, workspace) })
-    return
-  }
-  printLine(token)
-  printMessage(
-    `Created API token ${apiToken.id} "${apiToken.name}" to replace ${id}, which works until ${formatTime(oldApiToken.expiresAt)}. ` +
-      'It is shown only once.',
+  const text = api_token.rate_limit ?? 'of UGS_RATE_LIMIT'
+  printOutput(
+    { json: api_token, message: `API token ${id} "${api_token.name}" has the rate limit ${text}.` },
+    json,
   )
 }
 
-async function limit(id: number, rateLimit: RateLimit | null, { json }: { json?: boolean }): Promise<void> {
-  const apiToken = await withStore((store) =>
-    store.apiTokens.limit({ id, rateLimit, ...operator(), now: Date.now() }),
+async function revoke(id: number, { json }: JsonOption): Promise<void> {
+  const { api_token } = await withApiToken(id, (management) =>
+    management.call('revokeApiToken', { params: { id } }),
   )
-  if (apiToken === null) throw noSuchApiToken(id)
-  const text = apiToken.rateLimit && rateLimitText(apiToken.rateLimit)
-  if (json) printJson({ id: apiToken.id, name: apiToken.name, rate_limit: text })
-  else {
-    printMessage(
-      `API token ${apiToken.id} "${apiToken.name}" has the rate limit ${text ?? 'of UGS_RATE_LIMIT'}.`,
-    )
-  }
+  printOutput({ json: api_token, message: `Revoked API token ${id} "${api_token.name}".` }, json)
 }
 
-async function revoke(id: number, { json }: { json?: boolean }): Promise<void> {
-  const apiToken = await withStore((store) => store.apiTokens.revoke({ id, ...operator(), now: Date.now() }))
-  if (apiToken === null) throw noSuchApiToken(id)
-  if (json) printJson({ id: apiToken.id, name: apiToken.name, revoked_at: formatTime(apiToken.revokedAt) })
-  else printMessage(`Revoked API token ${apiToken.id} "${apiToken.name}".`)
+/** Opens the management of the workspace and environment of an API token. @throws CommandError if it does not exist */
+function withApiToken<Result>(
+  id: number,
+  work: (management: Management<'rotateApiToken' | 'revokeApiToken'>) => Promise<Result>,
+): Promise<Result> {
+  return withStore(async (store: Store) => {
+    const apiToken = (await store.apiTokens.list()).find((one) => one.id === id)
+    if (apiToken === undefined)
+      throw new CommandError(`there is no API token ${id}; see \`ugs api-token list\``)
+    const { workspaceId, environment } = apiToken
+    return work(await Management.open(resource, store, { workspaceId, environment, ...operator() }))
+  })
 }
 
-function noSuchApiToken(id: number): CommandError {
-  return new CommandError(`there is no API token ${id}; see \`ugs api-token list\``)
-}
-
-async function readWorkspaceNames(store: Store): Promise<ReadonlyMap<number, string>> {
-  return new Map((await store.workspaces.list()).map(({ id, name }) => [id, name]))
-}
-
-function fieldsOf(apiToken: ApiToken, workspace: string) {
-  return {
-    id: apiToken.id,
-    workspace,
-    environment: apiToken.environment,
-    name: apiToken.name,
-    scopes: apiToken.scopes,
-    created_at: formatTime(apiToken.createdAt),
-    expires_at: formatTime(apiToken.expiresAt),
-    revoked_at: formatTime(apiToken.revokedAt),
-    last_used_at: formatTime(apiToken.lastUsedAt),
-    replaced_by: apiToken.replacedBy,
-    rate_limit: apiToken.rateLimit && rateLimitText(apiToken.rateLimit),
-  }
-}
-
-function stateOf(apiToken: ApiToken, now: number): 'active' | 'revoked' | 'expired' {
-  if (isUsable(apiToken, now)) return 'active'
-  return apiToken.revokedAt === null ? 'expired' : 'revoked'
+/** @param now in ISO 8601, as the times of the token */
+function stateOf({ revoked_at, expires_at }: ShownApiToken, now: string): 'active' | 'revoked' | 'expired' {
+  if (revoked_at !== null) return 'revoked'
+  return expires_at !== null && expires_at <= now ? 'expired' : 'active'
 }
 
 function parseLimit(text: string): RateLimit {

@@ -8,7 +8,7 @@ import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 export const workspaceOption = () =>
   new Option('--workspace <name>', 'workspace').default(defaultWorkspaceName)
 
-export const environmentOption = () =>
+const environmentOption = () =>
   new Option('--environment <environment>', 'environment').choices(environments).makeOptionMandatory()
 
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
@@ -51,11 +51,12 @@ export function parseDuration(text: string): number {
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
 }
 
-function parseTime(text: string): number {
-  const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
-  if (timestamp !== null) return timestamp
+/** Returns a time in RFC 3339. */
+function parseTime(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+  if (parseTimestamp(time) !== null) return time
   try {
-    return Date.now() - parseDuration(text)
+    return new Date(Date.now() - parseDuration(text)).toISOString()
   } catch {
     throw new InvalidArgumentError(
       'It must be a time, such as 2026-11-21T20:15:53Z, or a duration: 30s, 15m, 12h, 90d or 2w.',

@@ -68,6 +68,70 @@ function writeAll(descriptor: 1 | 2, text: string): void {
   }
 }
 
+/** The result of a command. */
+export interface Output {
+  /** Printed instead of everything else with `--json`. */
+  readonly json: unknown
+  /** A token or secret, alone on standard output. */
+  readonly secret?: string
+  readonly table?: Table
+  /** A line on standard error, for a person. */
+  readonly message?: string | undefined
+  /** Reason why the command fails, although it has a result. */
+  readonly failure?: string | undefined
+}
+
+/** @throws CommandError if the output has a failure, and as `printLine` */
+export function printOutput({ json, secret, table, message, failure }: Output, asJson = false): void {
+  if (asJson) printJson(json)
+  else {
+    if (secret !== undefined) printLine(secret)
+    if (table !== undefined) printTable(...table)
+    if (message !== undefined) printMessage(message)
+  }
+  if (failure !== undefined) throw new CommandError(failure)
+}
+
+type Table = Parameters<typeof printTable>
+
+/** A member of a row, under its name, or a heading and what it shows. Times are shown to the second. */
+export type Column<Row> = (keyof Row & string) | readonly [heading: string, cell: (row: Row) => unknown]
+
+/** Returns rows of a response of the API as a table. */
+export function tableOf<Row extends object>(columns: readonly Column<Row>[], rows: readonly Row[]): Table {
+  const described = columns.map((column) => (typeof column === 'string' ? memberColumn(column) : column))
+  return [
+    described.map(([heading]) => heading),
+    rows.map((row) => described.map(([, cell]) => cellOf(cell(row as Row & Record<string, unknown>)))),
+  ]
+}
+
+/** Returns a table of names and values. */
+export function fieldTable(fields: readonly (readonly [name: string, value: unknown])[]): Table {
+  return [['FIELD', 'VALUE'], fields.map(([name, value]) => [name, cellOf(value)])]
+}
+
+function memberColumn(name: string): [string, (row: Record<string, unknown>) => unknown] {
+  const isTime = name.endsWith('_at')
+  return [
+    name === 'api_environment_tag' ? 'ENVIRONMENT' : name.replace(/_at$/, '').toUpperCase(),
+    (row) => (isTime ? shortTime(row[name] as string | null) : row[name]),
+  ]
+}
+
+function cellOf(value: unknown): string | number | null {
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (Array.isArray(value)) return value.join(',')
+  return value === null || value === undefined ? null : JSON.stringify(value)
+}
+
+/** Shortens a time of the API to the second. */
+export function shortTime(time: string): string
+export function shortTime(time: string | null): string | null
+export function shortTime(time: string | null): string | null {
+  return time === null ? null : time.replace(/\.\d+/, '')
+}
+
 /** Writes rows as a table with aligned columns. */
 export function printTable(
   head: readonly string[],

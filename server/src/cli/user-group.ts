@@ -1,13 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { limits } from '../contract/limits.ts'
+import { jsonValue } from '../contract/json/json-writer.ts'
 import { readStrictJson } from '../contract/json/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
-import type { UserGroup } from '../domain/user-group/user-group.ts'
 import type { UserGroupRequest } from '../domain/user-group/user-group-service.ts'
-import { addUserGroupManagementCommands } from './user-group-management.ts'
+import { withManagement } from './management.ts'
 import { parseCount, parseDuration, tenantScopeCommand, userGroupCommand } from './options.ts'
-import { formatTime, printJson, printLine, printMessage, printTable } from './output.ts'
-import { callerOf, withStore, withUserGroups, type TenantScopeOptions } from './with-store.ts'
+import { fieldTable, printMessage, printOutput, tableOf } from './output.ts'
+import { addUserGroupManagementCommands, shownUserGroup, userGroups } from './user-group-management.ts'
+import type { TenantScopeOptions } from './with-store.ts'
 
 interface FieldOptions extends TenantScopeOptions {
   name?: string
@@ -60,102 +61,71 @@ export function addUserGroupCommands(program: Command): void {
   addUserGroupManagementCommands(userGroup)
 }
 
-async function list(options: TenantScopeOptions & { limit: number; after?: string }): Promise<void> {
-  const page = await withStore(async (store) =>
-    store.userGroups.list({
-      ...(await callerOf(store, options)),
-      afterProvidedId: options.after ?? null,
-      limit: options.limit,
-    }),
+async function list({
+  limit,
+  after = null,
+  ...options
+}: TenantScopeOptions & { limit: number; after?: string | null }): Promise<void> {
+  const page = await withManagement(userGroups, options, ({ store, caller }) =>
+    store.userGroups.list({ ...caller, afterProvidedId: after, limit }),
   )
-  if (options.json) printJson(page.map(fieldsOf))
-  else {
-    printTable(
-      ['TEAM_ID', 'USER_GROUP_ID', 'NAME', 'CREATED', 'UPDATED'],
-      page.map((group) => [
-        group.teamId,
-        group.providedId,
-        group.name,
-        formatTime(group.createdAt),
-        formatTime(group.updatedAt),
-      ]),
-    )
-  }
-  if (page.length === options.limit) {
+  const json = await Promise.all(page.map(shownUserGroup))
+  printOutput(
+    { json, table: tableOf(['team_id', 'provided_id', 'name', 'created_at', 'updated_at'], json) },
+    options.json,
+  )
+  if (page.length === limit)
     printMessage(`There may be more. Continue with --after ${JSON.stringify(page.at(-1)?.providedId)}.`)
-  }
 }
 
-async function show(id: string, options: TenantScopeOptions & { showToken?: boolean }): Promise<void> {
-  const group = await withUserGroups(async (userGroups, store) =>
-    userGroups.show(await callerOf(store, options), id),
+async function show(
+  id: string,
+  { showToken = false, ...options }: TenantScopeOptions & { showToken?: boolean },
+): Promise<void> {
+  const group = await withManagement(userGroups, options, ({ services, caller }) =>
+    services.userGroups.show(caller, id),
   )
-  const fields = { ...fieldsOf(group), ...(options.showToken && { token: group.token }) }
-  if (options.json) {
-    printJson(fields)
-    return
-  }
-  printTable(
-    ['FIELD', 'VALUE'],
-    Object.entries(fields).map(([field, value]) => [
-      field,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  )
+  const json = { ...(await shownUserGroup(group)), ...(showToken && { token: group.token }) }
+  printOutput({ json, table: fieldTable(Object.entries(json)) }, options.json)
 }
 
 async function getOrCreate(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
-  const { created, token, complete } = await withUserGroups(async (userGroups, store) => {
-    const caller = await callerOf(store, options)
-    const { created, userGroup } = await userGroups.getOrCreate(caller, providedId, change, true)
-    const complete = options.json ? await userGroups.show(caller, providedId) : null
-    return { created, token: userGroup.token, complete }
+  const { created, group } = await withManagement(userGroups, options, async ({ services, caller }) => {
+    const { created } = await services.userGroups.getOrCreate(caller, providedId, change, true)
+    return { created, group: await services.userGroups.show(caller, providedId) }
   })
-  if (complete !== null) {
-    printJson({ new_user_group: created, user_group: { ...fieldsOf(complete), token: complete.token } })
-    return
-  }
-  printLine(token)
-  printMessage(`${created ? 'Created' : 'Found'} user group "${providedId}".`)
+  const { token } = group
+  const message = `${created ? 'Created' : 'Found'} user group "${providedId}".`
+  const json = { new_user_group: created, user_group: { ...(await shownUserGroup(group)), token } }
+  printOutput({ json, secret: token, message }, options.json)
 }
 
 async function update(id: string, options: FieldOptions): Promise<void> {
   const { providedId, change } = await readFields(id, options)
-  const userGroup = await withUserGroups(async (userGroups, store) =>
-    userGroups.update(await callerOf(store, options), providedId, change),
+  const updated = await withManagement(userGroups, options, ({ services, caller }) =>
+    services.userGroups.update(caller, providedId, change),
   )
-  if (options.json) printJson({ new_user_group: false, user_group: fieldsOf(userGroup) })
-  else printMessage(`Updated user group "${userGroup.providedId}".`)
+  const json = { new_user_group: false, user_group: await shownUserGroup(updated) }
+  printOutput({ json, message: `Updated user group "${providedId}".` }, options.json)
 }
 
-async function rotate(id: string, options: TenantScopeOptions & { grace?: number }): Promise<void> {
-  const rotated = await withUserGroups(async (userGroups, store) =>
-    userGroups.rotate(await callerOf(store, options), {
-      target: { providedId: id },
-      gracePeriodSeconds: (options.grace ?? 0) / 1000,
-    }),
+async function rotate(
+  id: string,
+  { grace = 0, ...options }: TenantScopeOptions & { grace?: number },
+): Promise<void> {
+  const rotated = await withManagement(userGroups, options, ({ services, caller }) =>
+    services.userGroups.rotate(caller, { target: { providedId: id }, gracePeriodSeconds: grace / 1000 }),
   )
-  if (options.json) {
-    printJson({
-      user_group: {
-        team_id: rotated.teamId,
-        token: rotated.token,
-        name: rotated.name,
-        provided_id: rotated.providedId,
-        api_environment_tag: rotated.environment,
-      },
-    })
-    return
-  }
-  printLine(rotated.token)
-  printMessage(`Replaced the token of user group "${rotated.providedId}".`)
+  const { RotationResponse } = await import('../contract/user/schemas.ts')
+  const json = { ...jsonValue(RotationResponse, { userGroup: rotated }), success: undefined }
+  const message = `Replaced the token of user group "${rotated.providedId}".`
+  printOutput({ json, secret: rotated.token, message }, options.json)
 }
 
 async function remove(id: string, options: TenantScopeOptions): Promise<void> {
-  await withUserGroups(async (userGroups, store) => userGroups.delete(await callerOf(store, options), id))
-  if (options.json) printJson({ deleted: true, provided_id: id })
-  else printMessage(`Deleted user group "${id}".`)
+  await withManagement(userGroups, options, ({ services, caller }) => services.userGroups.delete(caller, id))
+  printOutput({ json: { deleted: true }, message: `Deleted user group "${id}".` }, options.json)
 }
 
 /** Validates the options as the body of an API request, so that the same rules and messages apply. */
@@ -186,18 +156,4 @@ function parseGrace(text: string): number {
   const ms = parseDuration(text)
   if (ms > limits.gracePeriodSeconds * 1000) throw new InvalidArgumentError('It must be at most 7d.')
   return ms
-}
-
-function fieldsOf(group: Omit<UserGroup, 'token'>) {
-  return {
-    team_id: group.teamId,
-    provided_id: group.providedId,
-    name: group.name,
-    api_environment_tag: group.environment,
-    mapping: group.mapping === null ? null : (JSON.parse(group.mapping) as unknown),
-    properties: group.properties === null ? null : (JSON.parse(group.properties) as unknown),
-    created_at: formatTime(group.createdAt),
-    updated_at: formatTime(group.updatedAt),
-    token_issued_at: formatTime(group.tokenIssuedAt),
-  }
 }

@@ -46,7 +46,7 @@ export async function withUserGroups<T>(
 }
 
 /** @throws UsageError if there is no such workspace */
-export async function findWorkspace(store: Store, name: string): Promise<Workspace> {
+async function findWorkspace(store: Store, name: string): Promise<Workspace> {
   const workspaces = await store.workspaces.list()
   const workspace = workspaces.find((candidate) => candidate.name === name)
   if (workspace !== undefined) return workspace

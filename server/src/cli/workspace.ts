@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
-import { operator } from '../runtime/operator.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
+import { operator } from '../runtime/operator.ts'
 import { CommandError } from './errors.ts'
+import { responseOf, type ResponseOf } from './management.ts'
 import { jsonOption, parseName } from './options.ts'
-import { formatTime, printJson, printMessage, printTable } from './output.ts'
+import { printOutput, tableOf } from './output.ts'
 import { withStore } from './with-store.ts'
+
+// An API token sees only its own workspace. The operator sees all.
 
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('Create and list workspaces.')
@@ -15,12 +18,11 @@ export function addWorkspaceCommands(program: Command): void {
     .argument('<name>', 'name', parseName)
     .addOption(jsonOption())
     .action(async (name: string, { json }: { json?: boolean }) => {
-      const created = await withStore((store) =>
-        store.workspaces.create({ name, createdAt: Date.now(), environment: 'Customer', ...operator() }),
-      )
+      const command = { name, createdAt: Date.now(), environment: 'Customer', ...operator() } as const
+      const created = await withStore((store) => store.workspaces.create(command))
       if (created === null) throw new CommandError(`there is already a workspace "${name}"`)
-      if (json) printJson(fieldsOf(created.workspace))
-      else printMessage(`Created workspace "${created.workspace.name}".`)
+      const { workspaces } = await shown([created.workspace])
+      printOutput({ json: workspaces[0], message: `Created workspace "${name}".` }, json)
     })
 
   workspace
@@ -28,17 +30,14 @@ export function addWorkspaceCommands(program: Command): void {
     .description('List the workspaces.')
     .addOption(jsonOption())
     .action(async ({ json }: { json?: boolean }) => {
-      const workspaces = (await withStore((store) => store.workspaces.list())).map(fieldsOf)
-      if (json) printJson(workspaces)
-      else {
-        printTable(
-          ['ID', 'NAME', 'CREATED'],
-          workspaces.map(({ id, name, created_at }) => [id, name, created_at]),
-        )
-      }
+      const all = await withStore((store) => store.workspaces.list())
+      const { workspaces } = await shown(all)
+      const table = tableOf(['id', 'name', 'created_at'], workspaces)
+      printOutput({ json: workspaces, table }, json)
     })
 }
 
-function fieldsOf({ id, name, createdAt }: Workspace) {
-  return { id, name, created_at: formatTime(createdAt) }
+async function shown(workspaces: readonly Workspace[]): Promise<ResponseOf<'listWorkspaces'>> {
+  const { workspaceOperations } = await import('../http/admin/workspaces/operations.ts')
+  return responseOf<'listWorkspaces'>(workspaceOperations.listWorkspaces, { workspaces })
 }

@@ -61,11 +61,6 @@ export function webhookManagementOf(config: Config, store: Store, keyring: Keyri
   })
 }
 
-/** @throws StoreError, SecretKeyError, Fault `unavailable` */
-export async function openWebhookManagement(config: Config, store: Store): Promise<WebhookManagement> {
-  return webhookManagementOf(config, store, await openKeyring(config, store))
-}
-
 export function webhookRulesOf(config: Config): WebhookAddressRules {
   return {
     allowsHttp: config.UGS_WEBHOOK_HTTP === 'on',

@@ -60,7 +60,7 @@ describe('ugs api-token rotate', () => {
     const created = all.find(({ id }) => id === replaced?.replaced_by)
     assert.equal(
       stderr,
-      `Created API token ${created?.id} "backend" to replace ${old.id}, which works until ${replaced?.expires_at}. It is shown only once.\n`,
+      `Created API token ${created?.id} "backend" to replace ${old.id}, which works until ${replaced?.expires_at?.replace(/\.\d+/, '')}. It is shown only once.\n`,
     )
     assert.equal(seconds(created?.created_at ?? '', replaced?.expires_at), 86_400)
     assert.equal(seconds(created?.created_at ?? '', created?.expires_at), 90 * 86_400)
@@ -100,10 +100,10 @@ describe('ugs api-token rotate', () => {
     assertFails(
       await rotate(id),
       1,
-      new RegExp(`^ugs: API token ${id} was already replaced by ${newer}; rotate that one\n$`),
+      new RegExp(`^ugs: The API token with this id was already replaced by the one with the id ${newer}\n$`),
     )
     await runCommand(service(), 'api-token', 'revoke', String(newer))
-    assertFails(await rotate(newer), 1, new RegExp(`^ugs: API token ${newer} has expired or is revoked; `))
+    assertFails(await rotate(newer), 1, /^ugs: The API token with this id has expired or was revoked; /)
     assertFails(await rotate(99_999), 1, /^ugs: there is no API token 99999; /)
   })
 })

@@ -135,7 +135,7 @@ describe('ugs audit', () => {
     const where = await ownWorkspace('table')
     assert.match(
       done(await ugs('audit list --environment Testing', ...where)),
-      /^TIME {2}ENVIRONMENT {2}ACTION {2}AUTHOR {2}USER_GROUP_ID {2}REQUEST_ID {2}DETAILS\n$/,
+      /^OCCURRED {2}ENVIRONMENT {2}ACTION {2}AUTHOR {2}USER_GROUP_ID {2}REQUEST_ID {2}DETAILS\n$/,
     )
     const { create, admin } = await manage(service(), 'Testing', 'table')
     const createdUserGroup = await create('a b')

@@ -81,7 +81,7 @@ describe('ugs schema and ugs data-source', () => {
     assert.match(
       dataSources.stdout,
       new RegExp(
-        `^ID +SCHEMA +PROVIDED_ID +NAME +CREATED\n${dataSource?.id} +${schema.id} +warehouse +A b +${time}\n$`,
+        `^ID +SCHEMA_ID +PROVIDED_ID +NAME +CREATED\n${dataSource?.id} +${schema.id} +warehouse +A b +${time}\n$`,
       ),
     )
   })
@@ -89,7 +89,10 @@ describe('ugs schema and ugs data-source', () => {
   it('list shows only the heading if there are no entries', async () => {
     const where = await ownWorkspace('nothing')
     assert.equal((await ugs('schema list', ...where)).stdout, 'ID  PROVIDED_ID  NAME  CREATED\n')
-    assert.equal((await ugs('data-source list', ...where)).stdout, 'ID  SCHEMA  PROVIDED_ID  NAME  CREATED\n')
+    assert.equal(
+      (await ugs('data-source list', ...where)).stdout,
+      'ID  SCHEMA_ID  PROVIDED_ID  NAME  CREATED\n',
+    )
     assert.deepEqual([await list('schema', where), await list('data-source', where)], [[], []])
   })
 
@@ -108,10 +111,10 @@ describe('ugs schema and ugs data-source', () => {
     ]
     assert.deepEqual(Object.keys(dataSources[0] ?? {}), [
       'id',
-      'schema_id',
       'provided_id',
       'name',
       'created_at',
+      'schema_id',
     ])
     assert.deepEqual(
       dataSources.map(({ schema_id, provided_id, name }) => [schema_id, provided_id, name]),
@@ -128,9 +131,9 @@ describe('ugs schema and ugs data-source', () => {
 
   it('create fails if the provided id is taken', async () => {
     const { id } = json(await createSchema('taken'))
-    assertFails(await createSchema('taken', 'Another'), 'there is already a schema "taken"')
+    assertFails(await createSchema('taken', 'Another'), 'provided_id: is taken')
     json(await createDataSource(id, 'taken'))
-    assertFails(await createDataSource(id, 'taken'), 'the schema already has a data source "taken"')
+    assertFails(await createDataSource(id, 'taken'), 'provided_id: is taken')
     const other = json(await createSchema('taken too'))
     json(await createDataSource(other.id, 'taken'))
   })
@@ -198,30 +201,27 @@ describe('ugs schema and ugs data-source', () => {
     const deleteSchema = () => ugs(`schema delete ${schema.id}`, ...inTesting)
     const deleteDataSource = () => ugs(`data-source delete ${dataSource.id}`, ...inTesting)
 
-    assertFails(
-      await deleteSchema(),
-      `the schema ${schema.id} cannot be deleted: it has data sources; delete them first`,
-    )
+    assertFails(await deleteSchema(), 'The schema has data sources; delete those first')
     assertDone(await deleteDataSource(), `Deleted the data source ${dataSource.id}.`)
-    assertFails(await deleteDataSource(), `there is no data source ${dataSource.id} in this environment`)
+    assertFails(await deleteDataSource(), 'Nothing with this id exists in this environment')
     assertDone(await deleteSchema(), `Deleted the schema ${schema.id}.`)
-    assertFails(await deleteSchema(), `there is no schema ${schema.id} in this environment`)
+    assertFails(await deleteSchema(), 'Nothing with this id exists in this environment')
     assert.ok(!(await list('schema')).some(({ id }) => id === schema.id))
 
     const again = json(await createSchema('deleted'))
     const secondSource = json(await createDataSource(again.id, 'deleted'))
     assert.ok(again.id > schema.id && secondSource.id > dataSource.id)
     const deleted = await ugs(`data-source delete ${secondSource.id} --json`, ...inTesting)
-    assert.deepEqual(json(deleted), { deleted: true, id: secondSource.id })
+    assert.deepEqual(json(deleted), { deleted: true })
     const gone = await ugs(`schema delete ${again.id} --json`, ...inTesting)
-    assert.deepEqual(json(gone), { deleted: true, id: again.id })
+    assert.deepEqual(json(gone), { deleted: true })
   })
 
   it('data-source delete fails while a user group is mapped to it', async () => {
     const schema = json(await createSchema('mapped'))
     const dataSource = json(await createDataSource(schema.id, 'eu'))
     const remove = () => ugs(`data-source delete ${dataSource.id}`, ...inTesting)
-    const inUse = `the data source ${dataSource.id} cannot be deleted: user groups are mapped to it; change their mappings first`
+    const inUse = 'User groups are mapped to the data source; map them to others first'
     const mapTo = async (mapping: string) => {
       const args = ['mapped-group', '--name', 'A', '--mapping', mapping, ...inTesting]
       const { code, stderr } = await ugs('user-group get-or-create', ...args)
@@ -257,11 +257,11 @@ describe('ugs schema and ugs data-source', () => {
         if (isOwn) continue
         assertFails(
           await ugs(`data-source delete ${dataSource.id}`, ...other.where),
-          `there is no data source ${dataSource.id} in this environment`,
+          'Nothing with this id exists in this environment',
         )
         assertFails(
           await ugs(`schema delete ${schema.id}`, ...other.where),
-          `there is no schema ${schema.id} in this environment`,
+          'Nothing with this id exists in this environment',
         )
       }
     }

@@ -35,11 +35,12 @@ const onOne =
   (...options: string[]) =>
   ({ userGroupId }: Belongings): Invocation => ({ args: [userGroupId, ...options], refusal: noUserGroup })
 const nothing = (): Invocation => ({})
+const nothingHasId = /^ugs: Nothing with this id exists in this environment/
 const onEndpoint =
   (...options: string[]) =>
   ({ webhookEndpointId }: Belongings): Invocation => ({
     args: [webhookEndpointId, ...options],
-    refusal: /^ugs: Nothing with this id exists in this environment/,
+    refusal: nothingHasId,
   })
 
 /** Every command that works in a workspace or an environment. */
@@ -75,7 +76,7 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
   }),
   export: () => ({ args: ['-', '--format', 'ndjson'] }),
   'schema list': nothing,
-  'schema delete': ({ unusedSchemaId }) => ({ args: [unusedSchemaId], refusal: /^ugs: there is no schema/ }),
+  'schema delete': ({ unusedSchemaId }) => ({ args: [unusedSchemaId], refusal: nothingHasId }),
   'data-source create': ({ schemaProvidedId }) => ({
     args: ['--schema', schemaProvidedId, '--provided-id', 'x', '--name', 'x'],
     refusal: /^ugs: there is no schema/,
@@ -84,10 +85,7 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
     args: ['--schema', schemaProvidedId],
     refusal: /^ugs: there is no schema/,
   }),
-  'data-source delete': ({ dataSourceId }) => ({
-    args: [dataSourceId],
-    refusal: /^ugs: there is no data source/,
-  }),
+  'data-source delete': ({ dataSourceId }) => ({ args: [dataSourceId], refusal: nothingHasId }),
   'webhook list': nothing,
   'webhook update': onEndpoint('--name', 'Taken'),
   'webhook pause': onEndpoint(),

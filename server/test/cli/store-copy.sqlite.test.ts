@@ -309,7 +309,7 @@ describe('a service on the copy', () => {
       target().ugs('data-source', 'delete', String(id), '--environment', 'Testing')
     const { code, stderr } = await remove(mappedDataSource)
     assert.equal(code, 1)
-    assert.match(stderr, /user groups are mapped to it/)
+    assert.match(stderr, /User groups are mapped to the data source/)
     assert.equal((await remove(freeDataSource)).code, 0)
     assertSuccess(await atTarget('Testing').put({ user_group_id: 'case', mapping: null }))
     assert.equal((await remove(mappedDataSource)).code, 0)

@@ -65,7 +65,10 @@ describe('ugs on the store of a running service', () => {
         ),
       )
       assert.deepEqual(created.scopes, ['read', 'introspect'])
-      assert.equal(created.workspace, 'elsewhere')
+      const listed = json(await ugs('api-token list --json')).find(
+        ({ id }: { id: number }) => id === created.id,
+      )
+      assert.equal(listed.workspace, 'elsewhere')
       assert.equal(Date.parse(created.expires_at) - Date.parse(created.created_at), 90 * 86_400_000)
       assert.match(created.token, /^uga_customer_/)
     })
@@ -75,14 +78,14 @@ describe('ugs on the store of a running service', () => {
       const listed = await ugs('api-token list --json')
       assert.doesNotMatch(listed.stdout, /uga_/)
       const find = (result: CommandResult) =>
-        json(result).find(({ id }: { id: number }) => id === created.id) as { state: string }
-      assert.equal(find(listed).state, 'active')
+        json(result).find(({ id }: { id: number }) => id === created.id) as { revoked_at: string | null }
+      assert.equal(find(listed).revoked_at, null)
       const table = await ugs('api-token list')
       assert.match(table.stdout, /ID +WORKSPACE +ENVIRONMENT +NAME/)
       assert.doesNotMatch(table.stdout, /uga_/)
 
       assert.equal((await ugs(`api-token revoke ${created.id}`)).code, 0)
-      assert.equal(find(await ugs('api-token list --json')).state, 'revoked')
+      assert.notEqual(find(await ugs('api-token list --json')).revoked_at, null)
       const unknown = await ugs('api-token revoke 99999')
       assert.equal(unknown.code, 1)
       assert.match(unknown.stderr, /there is no API token 99999/)
@@ -134,13 +137,16 @@ describe('ugs on the store of a running service', () => {
       assert.deepEqual(Object.keys(shown), [
         'team_id',
         'provided_id',
-        'name',
         'api_environment_tag',
+        'name',
         'mapping',
         'properties',
+        'revision',
         'created_at',
         'updated_at',
+        'updated_by',
         'token_issued_at',
+        'suspended_at',
       ])
       assert.deepEqual(shown.mapping, { '1': '2' })
       assert.match(json(await ugs(`user-group show cli-3 ${onCustomer} --show-token --json`)).token, /^ugt_/)

@@ -65,7 +65,7 @@ describe('ugs user-group, management commands', () => {
     }
     assertFails(await ugs('search --property /plan'), 2, /^ugs: --property and --value go together/)
     assertFails(await ugs('search --schema 40'), 2, /^ugs: --schema and --data-source go together/)
-    assertFails(await ugs('search --property plan --value x'), 2, /^ugs: --property: must be a JSON Pointer/)
+    assertFails(await ugs('search --property plan --value x'), 2, /^ugs: property: must be a JSON Pointer/)
   })
 
   it('versions show earlier values and their actors, and undo restores them', async () => {

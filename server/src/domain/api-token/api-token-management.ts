@@ -1,8 +1,8 @@
-import type { ApiToken, Scope } from './api-token.ts'
+import type { ApiToken } from './api-token.ts'
 import type { Clock } from '../util/clock.ts'
-import type { Environment } from '../environment.ts'
 import { Fault } from '../fault.ts'
-import type { NewApiToken, RotateApiToken, RotateApiTokenOutcome } from './api-token-store.ts'
+import type { NewApiToken } from './api-token-store.ts'
+import type { RateLimit } from './rate-limit.ts'
 import type { NewWorkspace } from '../workspace/workspace-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -30,19 +30,6 @@ export interface RotatedApiToken extends CreatedApiToken {
   readonly oldApiToken: ApiToken
 }
 
-/** @throws Fault `unavailable` */
-export async function rotateApiToken(
-  store: Store,
-  { environment, ...command }: Omit<RotateApiToken, 'tokenHash'> & { readonly environment: Environment },
-): Promise<
-  | ({ readonly outcome: 'rotated' } & RotatedApiToken)
-  | Exclude<RotateApiTokenOutcome, { readonly outcome: 'rotated' }>
-> {
-  const token = generateApiToken(environment)
-  const result = await store.apiTokens.rotate({ ...command, tokenHash: hashToken(token) })
-  return result.outcome === 'rotated' ? { ...result, token } : result
-}
-
 /** Manages the API tokens of a workspace and environment, for callers with the scope `admin`. */
 export class ApiTokenManagement {
   readonly #store: Store
@@ -65,11 +52,14 @@ export class ApiTokenManagement {
   /** @throws Fault `unavailable` */
   create(
     caller: Caller,
-    { name, scopes, validForMs }: { name: string; scopes: readonly Scope[]; validForMs: number | null },
+    {
+      validForMs,
+      ...description
+    }: { readonly validForMs: number | null } & Pick<NewApiToken, 'name' | 'scopes' | 'rateLimit'>,
   ): Promise<CreatedApiToken> {
-    const now = this.#clock.now()
-    const expiresAt = validForMs === null ? null : now + validForMs
-    return createApiToken(this.#store, { ...caller, name, scopes, createdAt: now, expiresAt })
+    const createdAt = this.#clock.now()
+    const expiresAt = validForMs === null ? null : createdAt + validForMs
+    return createApiToken(this.#store, { ...caller, ...description, createdAt, expiresAt })
   }
 
   /**
@@ -79,13 +69,17 @@ export class ApiTokenManagement {
   async rotate(caller: Caller, id: number, overlapMs: number): Promise<RotatedApiToken> {
     await this.#checkInScope(caller, id)
     const now = this.#clock.now()
-    const result = await rotateApiToken(this.#store, {
+    const token = generateApiToken(caller.environment)
+    const result = await this.#store.apiTokens.rotate({
       ...actorOf(caller),
-      ...{ id, environment: caller.environment, oldTokenValidUntil: now + overlapMs, now },
+      id,
+      tokenHash: hashToken(token),
+      oldTokenValidUntil: now + overlapMs,
+      now,
     })
     switch (result.outcome) {
       case 'rotated':
-        return result
+        return { apiToken: result.apiToken, oldApiToken: result.oldApiToken, token }
       case 'superseded':
         throw new Fault(
           'token_superseded',
@@ -108,6 +102,15 @@ export class ApiTokenManagement {
     if (revoked === null) throw noSuchApiToken()
     this.#revokedIds.add(id)
     return revoked
+  }
+
+  /** Sets the rate limit; null restores the default of the service. @throws Fault `not_found`, `unavailable` */
+  async limit(caller: Caller, id: number, rateLimit: RateLimit | null): Promise<ApiToken> {
+    await this.#checkInScope(caller, id)
+    const command = { id, rateLimit, ...actorOf(caller), now: this.#clock.now() }
+    const limited = await this.#store.apiTokens.limit(command)
+    if (limited === null) throw noSuchApiToken()
+    return limited
   }
 
   /** @throws Fault `unavailable` */

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { apiTokenOperations } from './api-tokens/operations.ts'
 import * as apiTokenSchemas from './api-tokens/schemas.ts'
 import { auditEventOperations } from './audit-events/operations.ts'
@@ -37,6 +37,9 @@ export const adminOperations = {
 } satisfies Record<string, AdminOperation>
 
 export type AdminOperationId = keyof typeof adminOperations
+
+/** A response as JSON. */
+export type AdminResponseOf<Id extends AdminOperationId> = Static<(typeof adminOperations)[Id]['response']>
 
 /** Schemas of requests and responses, by their names in the OpenAPI document and in clients. */
 export const adminSchemas: Readonly<Record<string, TSchema>> = {

@@ -99,7 +99,7 @@ test('ugs webhook manages endpoints', async () => {
     ugs('redeliver', String(id), '--delivery', '1', '--until', '1h'),
     /either --delivery or/,
   )
-  assert.deepEqual(await ugs('delete', String(id)), { id, deleted: true })
+  assert.deepEqual(await ugs('delete', String(id)), { deleted: true })
 })
 
 test('webhook secrets are re-encrypted with the tokens, and none is encrypted with a retired key', async (t) => {

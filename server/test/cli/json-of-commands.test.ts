@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { assertSucceeded, of, startManaged, type AdminInput } from '../support/admin-api.ts'
+import { giveBelongings } from '../support/belongings.ts'
+import { runUgs } from '../support/service.ts'
+import type { AdminOperationId } from '../../src/http/admin/operations.ts'
+
+const owner = await startManaged({ after })
+const { service, admin, create } = owner
+const owned = await giveBelongings(owner)
+const changed = await create('changed twice', { name: 'A', properties: { a: 1.5, b: null } })
+assertSucceeded(await admin.patchUserGroup({ ...of(changed), body: { name: 'B' } }), 'patchUserGroup')
+assertSucceeded(await admin.suspendUserGroup(of(changed)), 'suspendUserGroup')
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Runs a command with `--json` and returns what it prints. */
+async function ugs(line: string, args: readonly (string | number)[] = [], input = ''): Promise<unknown> {
+  const settings = {
+    UGS_DATA_DIR: service.dataFolder,
+    ...(service.databaseUrl !== undefined && { DATABASE_URL: service.databaseUrl }),
+  }
+  const { code, stdout, stderr } = await runUgs(
+    [...line.split(' '), ...args.map(String), '--json'],
+    settings,
+    input,
+  )
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** Returns the response of the API without `success` and cursors. */
+async function api(id: AdminOperationId, input?: AdminInput): Promise<Json> {
+  const { success, next_cursor, ...rest } = assertSucceeded<Json>(await admin[id](input), id)
+  assert.deepEqual([success, next_cursor ?? null], [1, null])
+  return rest
+}
+
+const inCustomer = ['--environment', 'Customer']
+await ugs('user-group get-or-create', ['tested', '--name', 'A', '--environment', 'Testing'])
+const endpoint = { params: { id: owned.webhookEndpointId } }
+
+interface Comparison {
+  readonly args?: readonly (string | number)[]
+  readonly stdin?: string
+  readonly operation: AdminOperationId
+  readonly input?: AdminInput
+  /** The member of the response that the command prints. Default: the whole response. */
+  readonly member?: string
+}
+
+const reads: Record<string, Comparison> = {
+  'workspace list': { operation: 'listWorkspaces', member: 'workspaces' },
+  'schema list': { args: inCustomer, operation: 'listSchemas', member: 'schemas' },
+  'data-source list': { args: inCustomer, operation: 'listDataSources', member: 'data_sources' },
+  'user-group search': {
+    args: ['--name', 'Secret', ...inCustomer],
+    operation: 'searchUserGroups',
+    input: { query: { name: 'Secret' } },
+    member: 'user_groups',
+  },
+  'user-group show': {
+    args: ['changed twice', ...inCustomer],
+    operation: 'getUserGroup',
+    input: of(changed),
+    member: 'user_group',
+  },
+  'user-group view': {
+    args: [owned.userGroupId, ...inCustomer],
+    operation: 'viewUserGroup',
+    input: { params: { team_id: owned.teamId } },
+  },
+  'user-group versions': {
+    args: ['changed twice', ...inCustomer],
+    operation: 'listUserGroupVersions',
+    input: of(changed),
+    member: 'versions',
+  },
+  'user-group list-deleted': {
+    args: inCustomer,
+    operation: 'listDeletedUserGroups',
+    member: 'user_groups',
+  },
+  'user-group isolation': { args: inCustomer, operation: 'listIsolationFindings', member: 'findings' },
+  'user-group promote': {
+    args: ['tested', '--dry-run'],
+    operation: 'promoteUserGroups',
+    input: { body: { user_group_ids: ['tested'], dry_run: true } },
+    member: 'results',
+  },
+  'user-group whose-token': {
+    args: inCustomer,
+    stdin: owned.replacedToken,
+    operation: 'reportLeakedToken',
+    input: { body: { token: owned.replacedToken } },
+  },
+  'webhook list': { args: inCustomer, operation: 'listWebhookEndpoints', member: 'webhook_endpoints' },
+  'webhook deliveries': {
+    args: [owned.webhookEndpointId, ...inCustomer],
+    operation: 'listWebhookDeliveries',
+    input: endpoint,
+    member: 'deliveries',
+  },
+}
+
+describe('--json prints the fields of the API', () => {
+  for (const [command, { args, stdin, operation, input, member }] of Object.entries(reads)) {
+    it(`ugs ${command}`, async () => {
+      const printed = await ugs(command, args, stdin)
+      const response = await api(operation, input)
+      const expected = member === undefined ? response : response[member]
+      // Also in the order of the names.
+      assert.equal(JSON.stringify(printed, null, 2), JSON.stringify(expected, null, 2))
+      assert.notDeepEqual(printed, [])
+    })
+  }
+
+  it('ugs user-group list', async () => {
+    const listed = (await ugs('user-group list', inCustomer)) as Json[]
+    const shown = await Promise.all(
+      listed.map(async ({ team_id }) => {
+        const { user_group } = await api('getUserGroup', { params: { team_id: team_id as number } })
+        return user_group
+      }),
+    )
+    assert.deepEqual(listed, shown)
+    assert.equal(listed.length, 3)
+  })
+
+  it('ugs api-token list, with the workspace', async () => {
+    const { api_tokens } = await api('listApiTokens')
+    const listed = ((await ugs('api-token list')) as Json[])
+      .filter((token) => token.api_environment_tag === 'Customer')
+      .map(({ workspace, ...token }) => {
+        assert.equal(workspace, 'default')
+        return token
+      })
+    assert.deepEqual(listed, api_tokens)
+  })
+
+  it('ugs audit list, with the environment', async () => {
+    const { audit_events } = await api('listAuditEvents', { query: { limit: 200 } })
+    const listed = ((await ugs('audit list', inCustomer)) as Json[]).map(
+      ({ api_environment_tag, ...event }) => {
+        assert.equal(api_environment_tag, 'Customer')
+        return event
+      },
+    )
+    assert.deepEqual(listed, audit_events)
+  })
+
+  it('commands that change something print what the API then returns', async () => {
+    const schema = (await ugs('schema create', [
+      '--provided-id',
+      'new',
+      '--name',
+      'New',
+      ...inCustomer,
+    ])) as Json
+    assert.deepEqual((await api('listSchemas')).schemas, [
+      ...((await ugs('schema list', inCustomer)) as Json[]).filter(({ id }) => id !== schema.id),
+      schema,
+    ])
+    const dataSource = (await ugs('data-source create', [
+      ...['--schema', 'new', '--provided-id', 'new', '--name', 'New'],
+      ...inCustomer,
+    ])) as Json
+    assert.deepEqual(((await api('listDataSources')).data_sources as Json[]).at(-1), dataSource)
+    for (const [command, id] of [
+      ['data-source delete', dataSource.id],
+      ['schema delete', schema.id],
+    ] as const)
+      assert.deepEqual(await ugs(command, [id as number, ...inCustomer]), { deleted: true })
+
+    const userGroup = async () => (await api('getUserGroup', of(changed))).user_group
+    for (const command of ['resume', 'suspend', 'undo'])
+      assert.deepEqual(
+        await ugs(`user-group ${command}`, ['changed twice', ...inCustomer]),
+        await userGroup(),
+      )
+    assert.deepEqual(
+      await ugs('user-group update', ['changed twice', '--properties', '{"c":1}', ...inCustomer]),
+      { new_user_group: false, user_group: await userGroup() },
+    )
+    const { token, ...rest } = (
+      (await ugs('user-group get-or-create', ['changed twice', ...inCustomer])) as { user_group: Json }
+    ).user_group
+    assert.deepEqual([rest, { token }], [await userGroup(), await api('getUserGroupToken', of(changed))])
+    const rotated = (await ugs('user-group rotate', ['changed twice', ...inCustomer])) as { user_group: Json }
+    assert.deepEqual(Object.keys(rotated), ['user_group'])
+    assert.deepEqual(Object.keys(rotated.user_group), [
+      'team_id',
+      'token',
+      'name',
+      'provided_id',
+      'api_environment_tag',
+    ])
+    assert.deepEqual(await ugs('user-group delete', ['changed twice', ...inCustomer]), { deleted: true })
+    assert.deepEqual(await ugs('user-group restore', [changed.team_id, ...inCustomer]), await userGroup())
+
+    const webhookEndpoint = async () => (await api('getWebhookEndpoint', endpoint)).webhook_endpoint
+    for (const [command, ...options] of [['update', '--name', 'Changed'], ['resume'], ['pause']])
+      assert.deepEqual(
+        await ugs(`webhook ${command}`, [owned.webhookEndpointId, ...options, ...inCustomer]),
+        await webhookEndpoint(),
+      )
+    const { secret, ...replaced } = (await ugs('webhook rotate-secret', [
+      owned.webhookEndpointId,
+      ...inCustomer,
+    ])) as Json
+    assert.deepEqual([replaced, typeof secret], [await webhookEndpoint(), 'string'])
+
+    const apiToken = async (id: unknown) =>
+      ((await api('listApiTokens')).api_tokens as Json[]).find((one) => one.id === id)
+    const { token: issued, ...created } = (await ugs('api-token create', [
+      '--name',
+      'x',
+      ...inCustomer,
+    ])) as Json
+    assert.deepEqual([created, typeof issued], [await apiToken(created.id), 'string'])
+    assert.deepEqual(await ugs('api-token limit', [created.id as number, '5:10']), await apiToken(created.id))
+    const {
+      token: next,
+      replaces,
+      ...renewed
+    } = (await ugs('api-token rotate', [created.id as number])) as Json
+    assert.deepEqual(
+      [renewed, replaces, typeof next],
+      [await apiToken(renewed.id), await apiToken(created.id), 'string'],
+    )
+    assert.deepEqual(await ugs('api-token revoke', [renewed.id as number]), await apiToken(renewed.id))
+  })
+})
