@@ -16,7 +16,7 @@ export const schemasQuery = queryOptions({
 })
 
 const pageSize = 200
-const mostPages = 10
+const maxPages = 10
 
 /** Loads the first 2,000 only: there may be one for each customer. */
 export const dataSourcesQuery = queryOptions({
@@ -24,7 +24,7 @@ export const dataSourcesQuery = queryOptions({
   queryFn: async ({ signal }) => {
     const found: DataSource[] = []
     let cursor: string | undefined
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const query = { limit: pageSize, cursor }
       const { data_sources, next_cursor } = await getAdmin<Wire['DataSourceListResponse']>('/data-sources', {
         query,
@@ -47,5 +47,5 @@ export function useRegistry(): Registry | undefined {
 
 /** True if the list is complete. */
 function isWhole(dataSources: readonly DataSource[]): boolean {
-  return dataSources.length < pageSize * mostPages
+  return dataSources.length < pageSize * maxPages
 }

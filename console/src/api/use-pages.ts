@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { getAdmin, type Query } from './request.ts'
 
 /** Maximum number of pages to load without asking, of about a tenth of a second each, while they have few rows. */
-const pagesAtOnce = 60
+const maxPages = 60
 
 interface Options<Page, Row> {
   readonly queryKey: readonly unknown[]
@@ -16,7 +16,7 @@ interface Options<Page, Row> {
   /** The part of the search that `rowsOf` applies and the queries do not contain. */
   readonly wanted?: string
   /** Number of rows to load before asking. */
-  readonly rowsAtOnce: number
+  readonly pageRows: number
   /** Rows per page of the service. Default: `enough`. */
   readonly pageSize?: number
   readonly staleTime?: number
@@ -44,8 +44,8 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   queries = [{}],
   rowsOf,
   wanted = '',
-  rowsAtOnce,
-  pageSize = rowsAtOnce,
+  pageRows,
+  pageSize = pageRows,
   ...options
 }: Options<Page, Row>) {
   const search = JSON.stringify([queryKey, wanted])
@@ -74,7 +74,7 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
     ...options,
   })
   const [given, setGiven] = useState<Allowance>()
-  const allowance = given?.search === search ? given : { search, rows: rowsAtOnce, pages: pagesAtOnce }
+  const allowance = given?.search === search ? given : { search, rows: pageRows, pages: maxPages }
 
   const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = pages
   const rows = data?.pages.flatMap((page) => rowsOf(page, page.stage)) ?? []
@@ -93,7 +93,7 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
     isSearching,
     /** True if it stopped before the end of the list without enough rows. */
     hasGivenUp: hasNextPage && !isSearching && rows.length < allowance.rows,
-    goOn: () => setGiven({ search, rows: rows.length + rowsAtOnce, pages: count + pagesAtOnce }),
+    goOn: () => setGiven({ search, rows: rows.length + pageRows, pages: count + maxPages }),
     stop: () => setGiven({ ...allowance, pages: count }),
   }
 }

@@ -132,7 +132,8 @@ async function openBrowser(url: string): Promise<boolean> {
   if (!hasScreen) return false
   const [command, ...args] = browserCommands[process.platform] ?? ['xdg-open']
   const child = spawn(command, [...args, url], {
-    ...{ stdio: 'ignore', detached: true },
+    stdio: 'ignore',
+    detached: true,
     windowsVerbatimArguments: true,
   })
   const exited = once(child, 'exit').then(

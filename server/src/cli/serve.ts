@@ -103,7 +103,9 @@ async function serveAsWorker(config: Config): Promise<void> {
 
 function printStarted(config: Config, { origin, firstStart, metricsUrl }: Omit<Service, 'stop'>): void {
   const started = {
-    ...{ origin, metricsUrl, firstStart },
+    origin,
+    metricsUrl,
+    firstStart,
     store: describeLocation(config.storeLocation),
     hasConsole: config.UGS_CONSOLE === 'on',
   }

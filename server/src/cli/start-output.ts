@@ -27,7 +27,9 @@ export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart 
   ]
   if (lacksApiToken)
     lines.push(
-      ...['', 'There is no API token yet. Create one, and a user group:', ''],
+      '',
+      'There is no API token yet. Create one, and a user group:',
+      '',
       ...indented(firstRequestWithNewToken(origin)),
     )
   if (apiTokens !== undefined) {

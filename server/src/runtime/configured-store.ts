@@ -56,7 +56,10 @@ export async function openUserGroupService(config: Config, store: Store): Promis
 
 export function webhookManagementOf(config: Config, store: Store, keyring: Keyring): WebhookManagement {
   return new WebhookManagement({
-    ...{ store, keyring, clock: systemClock, rules: webhookRulesOf(config) },
+    store,
+    keyring,
+    clock: systemClock,
+    rules: webhookRulesOf(config),
     maxEndpoints: config.UGS_MAX_WEBHOOK_ENDPOINTS,
   })
 }

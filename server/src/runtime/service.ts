@@ -130,8 +130,16 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const { introspections, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
-      ...{ store, introspections, feed, lastUsedTracker, rateLimiter, throttle },
-      ...{ logger, observers, isDraining, version },
+      store,
+      introspections,
+      feed,
+      lastUsedTracker,
+      rateLimiter,
+      throttle,
+      logger,
+      observers,
+      isDraining,
+      version,
       userGroups: userGroupServiceOf(config, store, keyring),
       ...managementOf(config, store, keyring),
       clock: systemClock,
@@ -141,9 +149,8 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     })
     const origin = await listen(app, config)
     const firstStart = await prepareFirstStart(config, store, origin)
-    const stopJobs = startBackgroundJobs({
-      ...{ config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked },
-    })
+    const jobs = { config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked }
+    const stopJobs = startBackgroundJobs(jobs)
     const { server } = app
     const stop = async (drainMs: number) => {
       draining = true
@@ -246,7 +253,8 @@ function throttleOf(config: Config, logger: Logger): AuthenticationThrottle {
   return new AuthenticationThrottle({
     perMinute: config.UGS_AUTH_FAILURES_PER_MINUTE,
     trustedProxies: config.UGS_TRUSTED_PROXIES,
-    ...{ clock: systemClock, logger },
+    clock: systemClock,
+    logger,
   })
 }
 

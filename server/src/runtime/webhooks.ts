@@ -39,8 +39,13 @@ export function startWebhooks(dependencies: WebhooksDependencies): () => Promise
   }
   const send: SendWebhook = async (...delivery) => (await (sender ??= load())).send(...delivery)
   const dispatcher = new WebhookDispatcher({
-    ...{ store, keyring, clock: systemClock, send, bodyOf: eventJson },
-    ...{ holder: randomUUID(), random: Math.random },
+    store,
+    keyring,
+    clock: systemClock,
+    send,
+    bodyOf: eventJson,
+    holder: randomUUID(),
+    random: Math.random,
     observer: {
       attempted: (isDelivered) => metrics?.attempted(isDelivered),
       disabled: (id) =>

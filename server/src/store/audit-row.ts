@@ -69,8 +69,8 @@ export function auditEventOf(row: AuditRow): AuditEvent {
   }
 }
 
-/** Number of events that one transaction prunes. */
-export const prunedAtOnce = 1000
+/** Maximum number of events that one transaction prunes. */
+export const maxBatchEvents = 1000
 
 /** Details of the creation of an API token. */
 export function describedToken({ id, name, scopes, expiresAt, rateLimit }: ApiToken): object {

@@ -6,13 +6,13 @@ interface CountRow {
   readonly count: number
 }
 
-/** `rowsLookedAt`: maximum number of entries that were counted. */
-export function entryCountsOf(rows: readonly CountRow[], rowsLookedAt: number): EntryCounts {
+/** `maxRowsExamined`: maximum number of entries that were counted. */
+export function entryCountsOf(rows: readonly CountRow[], maxRowsExamined: number): EntryCounts {
   return {
     counts: rows.map(({ schema_key, data_source_key, count }) => ({
       entry: [schema_key, data_source_key],
       count,
     })),
-    isEnd: rows.reduce((sum, { count }) => sum + count, 0) < rowsLookedAt,
+    isEnd: rows.reduce((sum, { count }) => sum + count, 0) < maxRowsExamined,
   }
 }

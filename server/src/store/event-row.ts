@@ -16,8 +16,8 @@ export interface EventRow {
   readonly token_hash: Uint8Array | null
 }
 
-/** Number of events that one transaction deletes. */
-export const deletedAtOnce = 1000
+/** Maximum number of events that one transaction deletes. */
+export const maxBatchEvents = 1000
 
 export function eventOf(row: EventRow): Event {
   return {

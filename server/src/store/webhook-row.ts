@@ -88,8 +88,8 @@ export interface WebhookDeliveryRow {
   readonly error_code: string | null
 }
 
-/** Number of deliveries that one transaction deletes or redelivers. */
-export const deliveriesAtOnce = 1000
+/** Maximum number of deliveries that one transaction deletes or redelivers. */
+export const maxBatchDeliveries = 1000
 
 export function endpointOf(row: WebhookEndpointRow): WebhookEndpoint {
   return {
@@ -122,7 +122,11 @@ export function healthOf(row: WebhookEndpointRow & HealthRow & SecretEndsRow): W
   const { last_success_at: lastSuccessAt, failing_since: failingSince, pending, failing } = row
   return {
     ...endpointOf(row),
-    ...{ lastSuccessAt, failingSince, pending, failing, oldestEventId: row.oldest_event_id },
+    lastSuccessAt,
+    failingSince,
+    pending,
+    failing,
+    oldestEventId: row.oldest_event_id,
     previousSecretsValidUntil: secretEndsOf(row),
   }
 }
@@ -164,7 +168,12 @@ export function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
 export function dueDeliveryOf(row: WebhookDeliveryRow): DueDelivery {
   const { id, endpointId, eventId, eventType, teamId, attempts } = deliveryOf(row)
   return {
-    ...{ id, endpointId, eventId, eventType, teamId, attempts },
+    id,
+    endpointId,
+    eventId,
+    eventType,
+    teamId,
+    attempts,
     body: row.body,
     firstAttemptAt: row.first_attempt_at,
   }
@@ -180,7 +189,8 @@ export function attemptCells({ isDelivered, nextAttemptAt, startedAt, ...attempt
     state: isDelivered ? 'delivered' : 'failing',
     isLast,
     nextAttemptAt: isLast ? startedAt : nextAttemptAt,
-    ...{ startedAt, ...attempt },
+    startedAt,
+    ...attempt,
   }
 }
 

@@ -56,7 +56,7 @@ function useEvents({ within, ...search }: AuditSearch) {
     path: '/audit-events',
     queries: [{ ...search, since }],
     rowsOf: ({ audit_events }) => audit_events,
-    rowsAtOnce: 50,
+    pageRows: 50,
     // An import may have many events, which are one row.
     pageSize: 200,
     refetchOnMount: 'always',

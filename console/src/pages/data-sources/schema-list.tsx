@@ -7,7 +7,7 @@ import type { OpenDialog } from './dialog.tsx'
 import { SchemaFrame, SchemaSection } from './schema-section.tsx'
 
 /** Each section loads its own data sources. */
-const schemasAtOnce = 20
+const pageSchemas = 20
 
 interface Props {
   /** Lists schemas with all their data sources, or with those found. */
@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function SchemaList({ entries, open }: Props) {
-  const [limit, setLimit] = useState(schemasAtOnce)
+  const [limit, setLimit] = useState(pageSchemas)
   return (
     <>
       {entries.slice(0, limit).map(({ schema, found }) =>
@@ -38,7 +38,7 @@ export function SchemaList({ entries, open }: Props) {
           <Text size="sm" c="dimmed" role="status">
             The first {limit} of {numberText(entries.length)} schemas.
           </Text>
-          <Button size="xs" variant="default" onClick={() => setLimit(limit + schemasAtOnce)}>
+          <Button size="xs" variant="default" onClick={() => setLimit(limit + pageSchemas)}>
             Show more
           </Button>
         </Group>

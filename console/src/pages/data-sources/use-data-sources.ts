@@ -3,7 +3,7 @@ import type { DataSource, Schema } from '../../api/registry.ts'
 import type { Wire } from '../../api/wire.ts'
 
 const path = '/data-sources'
-const rowsAtOnce = 50
+const pageRows = 50
 
 /** Loads the data sources of one schema. */
 export const useDataSourcesOf = ({ id }: Schema) =>
@@ -12,7 +12,7 @@ export const useDataSourcesOf = ({ id }: Schema) =>
     path,
     queries: [{ schema_id: id }],
     rowsOf: ({ data_sources }) => data_sources,
-    rowsAtOnce,
+    pageRows,
   })
 
 /** Returns true if the name or the provided id contains the text, which must be in lower case. */
@@ -26,6 +26,6 @@ export const useNamedDataSources = (text: string) =>
     path,
     rowsOf: ({ data_sources }) => data_sources.filter((dataSource) => isNamed(dataSource, text)),
     wanted: text,
-    rowsAtOnce,
+    pageRows,
     pageSize: 200,
   })

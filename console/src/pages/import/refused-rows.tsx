@@ -5,7 +5,7 @@ import { countOf, numberText } from '../../components/counts.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import type { Refused, Report } from './report.ts'
 
-const rowsAtOnce = 50
+const pageRows = 50
 
 const columns = columnsOf<Refused>((column) => [
   column.accessor('line', {
@@ -36,7 +36,7 @@ const columns = columnsOf<Refused>((column) => [
 ])
 
 export function RefusedRows({ report: { summary, refused, refusedFile } }: { readonly report: Report }) {
-  const [limit, setLimit] = useState(rowsAtOnce)
+  const [limit, setLimit] = useState(pageRows)
   const shown = refused.slice(0, limit)
   return (
     <Stack gap="xs">
@@ -47,14 +47,14 @@ export function RefusedRows({ report: { summary, refused, refusedFile } }: { rea
         <Download file={refusedFile} />
       </Group>
       <DataTable label="Refused rows" columns={columns} rows={shown} rowId={({ line }) => String(line)} />
-      {summary.refused > rowsAtOnce && (
+      {summary.refused > pageRows && (
         <Group justify="space-between" pt="xs">
           <Text size="sm" c="dimmed" role="status">
             The first {numberText(shown.length)} of {countOf(summary.refused, 'refused row')}. The download
             has all of them.
           </Text>
           {refused.length > limit && (
-            <Button size="xs" variant="default" onClick={() => setLimit(limit + rowsAtOnce)}>
+            <Button size="xs" variant="default" onClick={() => setLimit(limit + pageRows)}>
               Show more
             </Button>
           )}

@@ -15,7 +15,7 @@ export const useFindings = (severity: Severity) =>
     path: '/isolation-findings',
     rowsOf: ({ findings }) => findings.filter((finding) => severityOf(finding) === severity),
     wanted: severity,
-    rowsAtOnce: 25,
+    pageRows: 25,
     pageSize: 200,
     // The findings may have been fixed on another page.
     refetchOnMount: 'always',

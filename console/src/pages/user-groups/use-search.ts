@@ -15,7 +15,7 @@ export function useSearch(search: UserGroupSearch) {
       stage === 0 || text === undefined
         ? user_groups
         : user_groups.filter(({ provided_id }) => !provided_id.startsWith(text)),
-    rowsAtOnce: 50,
+    pageRows: 50,
     // The service examines each user group for its health.
     pageSize: search.health === undefined ? 50 : 200,
     staleTime: 30_000,

@@ -83,7 +83,7 @@ function Deliveries({ endpoint: { id } }: Props) {
     path,
     queries: [{ ...search }],
     rowsOf: ({ deliveries }) => deliveries,
-    rowsAtOnce: 50,
+    pageRows: 50,
     refetchOnMount: 'always',
   })
   const redelivery = useRedelivery(path)

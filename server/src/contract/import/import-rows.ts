@@ -25,7 +25,7 @@ export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies
 
 const lineFeed = 0x0a
 /** Maximum number of rows read without a pause: about a millisecond of work. */
-const rowsAtOnce = 32
+const maxBatchRows = 32
 
 /**
  * Reads one user group per line, each as a body of `/api/user`. Skips empty lines.
@@ -34,7 +34,7 @@ const rowsAtOnce = 32
 async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
   let line = 0
   let isFirst = true
-  for await (const lines of someAtOnce(linesOf(chunks))) {
+  for await (const lines of inBatches(linesOf(chunks))) {
     yield lines.flatMap((bytes) => {
       line++
       if (isBlank(bytes)) return []
@@ -104,7 +104,7 @@ async function* readCsvRows(
   let header: Header | undefined
   let isStopped = false
   const options = { maxBytes: limits.bodyBytes, delimiter }
-  for await (const records of someAtOnce(readCsv(readText(chunks), options))) {
+  for await (const records of inBatches(readCsv(readText(chunks), options))) {
     const rows: ImportRow[] = []
     for (const record of records) {
       const { line, fields, size } = record
@@ -152,9 +152,9 @@ function withNothingMore({ content, ...row }: ImportRow): ImportRow {
   return { ...row, content: new Fault(code, `${message}. ${nothingMore(row.line)}`, { fields }) }
 }
 
-async function* someAtOnce<T>(lists: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
+async function* inBatches<T>(lists: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
   for await (const list of lists)
-    for (let i = 0; i < list.length; i += rowsAtOnce) yield list.slice(i, i + rowsAtOnce)
+    for (let i = 0; i < list.length; i += maxBatchRows) yield list.slice(i, i + maxBatchRows)
 }
 
 /** @throws Fault `validation_failed` */

@@ -43,7 +43,9 @@ function dataSourcesObject(entries: TokenOwner['dataSources']): string {
   const members = entries.map(
     ({ schemaKey, schema, dataSource: { id, providedId, name } }) =>
       `${JSON.stringify(schemaKey)}:${JSON.stringify({
-        ...{ id, provided_id: providedId, name },
+        id,
+        provided_id: providedId,
+        name,
         schema: { id: schema.id, provided_id: schema.providedId },
       })}`,
   )

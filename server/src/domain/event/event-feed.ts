@@ -111,8 +111,14 @@ export class EventFeed {
   /** @param after null begins with the next event */
   subscribe(sink: EventSink, after: EventPosition | null): EventSubscription {
     const subscriber: Subscriber = {
-      ...{ sink, cursor: after, hasBegun: false, isLive: false, isFull: false, isCatchingUp: false },
-      ...{ completeAt: -Infinity, lastHeartbeatAt: -Infinity },
+      sink,
+      cursor: after,
+      hasBegun: false,
+      isLive: false,
+      isFull: false,
+      isCatchingUp: false,
+      completeAt: -Infinity,
+      lastHeartbeatAt: -Infinity,
     }
     this.#subscribers.add(subscriber)
     this.#start()

@@ -51,7 +51,10 @@ export async function consoleApiToken(
   if (existing !== undefined) return existing
   const description = { name, scopes: ['admin'] as const, createdAt: now, expiresAt: null }
   const created = await createApiToken(store, {
-    ...{ workspaceId, environment, author, requestId },
+    workspaceId,
+    environment,
+    author,
+    requestId,
     ...description,
   })
   return created.apiToken

@@ -17,8 +17,13 @@ function blockListOf(networks: readonly string[]): BlockList {
 }
 
 const privateNetworks = blockListOf([
-  ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
-  ...['::1/128', 'fc00::/7'],
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
 ])
 
 /** Metadata services of clouds inside private networks. Those of most clouds are link-local. */
@@ -26,8 +31,15 @@ const metadataServices = blockListOf(['100.100.100.200/32', 'fd00:ec2::254/128']
 
 /** IPv4 networks that are neither private nor public: link-local, multicast, reserved (IANA special-purpose registry). */
 const specialNetworks = blockListOf([
-  ...['0.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15'],
-  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
 ])
 
 /** All other IPv6 addresses are special, among them link-local, multicast, IPv4-mapped and NAT64. */

@@ -13,11 +13,11 @@ import { signatureHeaders } from './webhook-signature.ts'
 /** Time after which another process takes over from a leader that has stopped, in milliseconds. */
 export const claimMs = 30_000
 /** Maximum number of events that one step reads. */
-const eventsAtOnce = 200
+const maxBatchEvents = 200
 /** Number of deliveries after which a step writes no more: some ten milliseconds, in which requests wait. */
-const deliveriesAtOnce = 1000
+const maxStepDeliveries = 1000
 /** Maximum number of attempts that one transaction records: some milliseconds, in which requests wait. */
-const recordedAtOnce = 64
+const maxBatchAttempts = 64
 
 /** Sends one request, and never fails. */
 export type SendWebhook = (
@@ -113,9 +113,12 @@ export class WebhookDispatcher {
   async #record(): Promise<void> {
     const { store, clock, holder, observer } = this.#parts
     while (this.#done.length > 0) {
-      const done = this.#done.slice(0, recordedAtOnce)
+      const done = this.#done.slice(0, maxBatchAttempts)
       const disabled = await store.webhookDeliveries.record({
-        ...{ holder, now: clock.now(), author: 'service', requestId: null },
+        holder,
+        now: clock.now(),
+        author: 'service',
+        requestId: null,
         attempts: done.map(({ attempt }) => attempt),
       })
       this.#done = this.#done.slice(done.length)
@@ -132,7 +135,7 @@ export class WebhookDispatcher {
 
   async #enqueue(from: EventPosition | null, targets: readonly WebhookTarget[]): Promise<void> {
     const { store, clock, holder, observer } = this.#parts
-    const page = from === null ? null : await store.events.read(from, eventsAtOnce)
+    const page = from === null ? null : await store.events.read(from, maxBatchEvents)
     // Without events, a position also moves on PostgreSQL, where each write would move it again.
     if (page?.events.length === 0) return
     const { deliveries, lastEvent } = this.#deliveriesOf(page?.events ?? [], targets)
@@ -141,7 +144,7 @@ export class WebhookDispatcher {
     const isMoved = await store.webhookDeliveries.enqueue({ holder, from, to, now: clock.now(), deliveries })
     if (isMoved && page === null) observer.positionLost()
     // Many events of one workspace delay those of another one as little as possible.
-    if (isPart || page?.events.length === eventsAtOnce) this.#wake()
+    if (isPart || page?.events.length === maxBatchEvents) this.#wake()
   }
 
   /** Returns the deliveries of the first events, and the last of these events. */
@@ -150,7 +153,7 @@ export class WebhookDispatcher {
     const deliveries: NewDelivery[] = []
     let lastEvent: PositionedEvent | undefined
     for (const event of events) {
-      if (deliveries.length >= deliveriesAtOnce) break
+      if (deliveries.length >= maxStepDeliveries) break
       lastEvent = event
       const wanted = targets.filter((target) => receives(target, event))
       const body = wanted.length === 0 ? '' : bodyOf(event)
@@ -218,13 +221,18 @@ export class WebhookDispatcher {
     const isDelivered = isSuccess(result)
     observer.attempted(isDelivered)
     const attempt: RecordedAttempt = {
-      ...{ id: delivery.id, endpointId: delivery.endpointId, teamId: delivery.teamId },
-      ...{ attempts, startedAt, isDelivered },
+      id: delivery.id,
+      endpointId: delivery.endpointId,
+      teamId: delivery.teamId,
+      attempts,
+      startedAt,
+      isDelivered,
       durationMs: Math.round(clock.monotonic() - startedAtMonotonic),
       nextAttemptAt: isDelivered
         ? null
         : nextAttemptAt({ attempts, firstAttemptAt, now: clock.now() }, random()),
-      ...{ responseStatus: result.status, errorCode: result.errorCode },
+      responseStatus: result.status,
+      errorCode: result.errorCode,
     }
     this.#done.push({ queue, attempt })
     this.#wake()

@@ -76,7 +76,9 @@ export class WebhookManagement {
     const created = await this.#store.webhookEndpoints.create({
       ...caller,
       ...fields,
-      ...{ now: this.#clock.now(), position, sealSecret: this.#sealing(caller, secret) },
+      now: this.#clock.now(),
+      position,
+      sealSecret: this.#sealing(caller, secret),
       maxOfWorkspace: this.#maxEndpoints,
     })
     const health = { lastSuccessAt: null, failingSince: null, pending: 0, failing: 0, oldestEventId: null }
@@ -105,7 +107,10 @@ export class WebhookManagement {
     const secret = generateWebhookSecret()
     const now = this.#clock.now()
     const rotated = await this.#store.webhookEndpoints.rotateSecret({
-      ...{ ...caller, id, now, overlapEndsAt: now + overlapMs },
+      ...caller,
+      id,
+      now,
+      overlapEndsAt: now + overlapMs,
       sealSecret: this.#sealing(caller, secret),
     })
     this.#checked(rotated ?? notFound())

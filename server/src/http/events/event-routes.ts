@@ -45,7 +45,9 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
       const eventRequest = {
-        ...{ apiToken, after: positionOf(request, after), isVisible: visibilityOf(apiToken) },
+        apiToken,
+        after: positionOf(request, after),
+        isVisible: visibilityOf(apiToken),
         faultOfToken: (afterRevocation: boolean) => checks.faultOf(authorization, afterRevocation),
       }
       await feed.checkReadable()

@@ -33,7 +33,8 @@ export function streamEvents(
   const { workspaceId, environment } = apiToken
   const subscription = feed.subscribe(
     {
-      ...{ workspaceId, environment },
+      workspaceId,
+      environment,
       send: (events) => {
         if (events.some(isRevocation)) checkToken(true)
         const messages = events

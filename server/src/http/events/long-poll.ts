@@ -41,7 +41,8 @@ export function pollEvents(
     const timer = setTimeout(finishSoon, seconds * 1000)
     const subscription = feed.subscribe(
       {
-        ...{ workspaceId, environment },
+        workspaceId,
+        environment,
         send: (sent) => {
           hasRevocation ||= sent.some(isRevocation)
           const visible = sent.filter(isVisible).map(eventJson)

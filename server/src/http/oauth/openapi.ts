@@ -52,7 +52,9 @@ function introspectOperation(): object {
           mapping: { '40': '213' },
           data_sources: {
             '40': {
-              ...{ id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' },
+              id: 213,
+              provided_id: 'warehouse-eu',
+              name: 'Warehouse EU',
               schema: { id: 12, provided_id: '40' },
             },
           },

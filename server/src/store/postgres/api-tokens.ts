@@ -73,11 +73,17 @@ async function rotate(
   const expiresAt = renewedExpiry(old, change.now)
   const apiToken = (await insertRow(query, {
     ...event,
-    ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now, expiresAt },
+    name,
+    scopes,
+    rateLimit,
+    tokenHash,
+    createdAt: change.now,
+    expiresAt,
   })) as ApiToken
   const oldApiToken = {
     ...old,
-    ...{ expiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil), replacedBy: apiToken.id },
+    expiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil),
+    replacedBy: apiToken.id,
   }
   await query('UPDATE api_token SET expires_at = $2, replaced_by = $3 WHERE api_token_id = $1', [
     id,

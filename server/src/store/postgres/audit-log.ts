@@ -7,7 +7,7 @@ import {
   auditEventOf,
   creationRange,
   newestOf,
-  prunedAtOnce,
+  maxBatchEvents,
   pruningDetails,
   type AuditRow,
   type Change,
@@ -115,7 +115,7 @@ export class AuditLog implements AuditStore {
     for (let total = 0; ;) {
       const { pruned, isLast } = await this.#retry.run((attempt) =>
         attempt.transaction(this.#primary, async (query) => {
-          const [next] = await query(selectEndOfBatch, [...tenantScope, end, prunedAtOnce])
+          const [next] = await query(selectEndOfBatch, [...tenantScope, end, maxBatchEvents])
           const { length } = await query(deleteAuditEvents, [...tenantScope, next?.event_id ?? end])
           if (length > 0) await query(insertAuditEvent, event)
           return { pruned: length, isLast: next === undefined }

@@ -49,8 +49,8 @@ const minItems = 32
 const maxItems = 1000
 /** Size from which a statement gets no more items. */
 const maxWeight = 262_144
-/** Number of statements in flight when the items of a failed statement run one by one. */
-const apartAtOnce = 8
+/** Maximum number of statements in flight when the items of a failed statement run one by one. */
+const maxSeparate = 8
 
 /**
  * Combines the items that arrive within one event-loop iteration, and while earlier statements are in flight, into one
@@ -217,7 +217,7 @@ export class Coalescer<Item, Result> {
     const runOnes = async () => {
       for (const pending of rest) if (isAwaited(pending)) await this.#runTogether([pending])
     }
-    await Promise.all(Array.from({ length: apartAtOnce }, runOnes))
+    await Promise.all(Array.from({ length: maxSeparate }, runOnes))
   }
 }
 

@@ -172,8 +172,11 @@ export class DataSources implements DataSourceStore {
          FROM wanted JOIN mapping_entry USING (workspace_id, environment, schema_key, data_source_key)
          LIMIT ${maxEntries}`,
         [
-          ...[workspaceId, environment, keys.map(({ id }) => id)],
-          ...[keys.map(({ schemaKey }) => schemaKey), keys.map(({ key }) => key)],
+          workspaceId,
+          environment,
+          keys.map(({ id }) => id),
+          keys.map(({ schemaKey }) => schemaKey),
+          keys.map(({ key }) => key),
         ],
         null,
       )
@@ -263,7 +266,8 @@ async function insertDataSource(
     const spellings = await resolveSpellings(query, dataSource, {
       schemaKeys: [schema.provided_id, String(schemaId)],
       keys: [providedId],
-      ...{ schemaId, dataSourceId: id },
+      schemaId,
+      dataSourceId: id,
     })
     for (const { key, value } of spellings) {
       const [mapped] = await query(
@@ -299,7 +303,8 @@ async function deleteUnmapped(query: Query, command: DeleteRegistered): Promise<
   const spellings = await resolveSpellings(query, command, {
     schemaKeys: [row.schema_provided_id, String(row.schema_id)],
     keys: [row.provided_id, String(id)],
-    ...{ schemaId: row.schema_id, dataSourceId: id },
+    schemaId: row.schema_id,
+    dataSourceId: id,
   })
   for (const { key, value } of spellings) {
     // `mapping_entry` may have surplus rows, so the mapping decides.
@@ -347,8 +352,12 @@ async function resolveSpellings(
     `SELECT entry.key, entry.value FROM unnest($3::text[], $4::text[]) AS entry (key, value) ${resolveEntries}
      WHERE schema.schema_id = $5 AND data_source.data_source_id = $6`,
     [
-      ...[workspaceId, environment, pairs.map(([schemaKey]) => schemaKey), pairs.map(([, key]) => key)],
-      ...[schemaId, dataSourceId],
+      workspaceId,
+      environment,
+      pairs.map(([schemaKey]) => schemaKey),
+      pairs.map(([, key]) => key),
+      schemaId,
+      dataSourceId,
     ],
   )
 }

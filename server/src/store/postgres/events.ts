@@ -1,7 +1,7 @@
 import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventPage, EventStore } from '../../domain/event/event-store.ts'
-import { deletedAtOnce, eventColumns, eventOf, type EventRow } from '../event-row.ts'
+import { maxBatchEvents, eventColumns, eventOf, type EventRow } from '../event-row.ts'
 import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import { prepared, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
@@ -144,9 +144,9 @@ export class Events implements EventStore {
 
   async deleteOlderThan(before: number): Promise<number> {
     for (let total = 0; ;) {
-      const deleted = await this.#retry.change(deleteBatch, [firstEventId(before), deletedAtOnce])
+      const deleted = await this.#retry.change(deleteBatch, [firstEventId(before), maxBatchEvents])
       total += deleted.length
-      if (deleted.length < deletedAtOnce) return total
+      if (deleted.length < maxBatchEvents) return total
     }
   }
 }

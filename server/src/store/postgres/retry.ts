@@ -150,3 +150,11 @@ async function waitForRetry(attempt: Attempt, pause: number, lastError: Postgres
   await sleep(pause * (0.5 + Math.random() / 2))
   if (attempt.isOver) throw faultOf(lastError)
 }
+
+/** Repeats an operation until it returns an outcome. It returns null if another change came first. */
+export async function untilApplied<Outcome>(operate: () => Promise<Outcome | null>): Promise<Outcome> {
+  for (;;) {
+    const outcome = await operate()
+    if (outcome !== null) return outcome
+  }
+}

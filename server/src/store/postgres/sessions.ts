@@ -36,8 +36,16 @@ export class Sessions implements SessionStore {
        SELECT $4::bigint, $5::text, 0, $6::uuid, 'console_session.created', $7, $8 FROM created
        ON CONFLICT DO NOTHING RETURNING 1`,
       [
-        ...[hash, apiToken.id, now, workspaceId, environment],
-        ...[newEventId(now), author, requestId, linkHash, replacedHashes],
+        hash,
+        apiToken.id,
+        now,
+        workspaceId,
+        environment,
+        newEventId(now),
+        author,
+        requestId,
+        linkHash,
+        replacedHashes,
       ],
     )
     // An earlier attempt with an ambiguous commit may have created it.
@@ -81,8 +89,15 @@ export class Sessions implements SessionStore {
        SELECT $4::bigint, $5::text, 0, $6::uuid, 'sign_in_link.created', $7, $8, $9 FROM created
        ON CONFLICT DO NOTHING`,
       [
-        ...[hash, apiToken.id, expiresAt, apiToken.workspaceId, apiToken.environment],
-        ...[newEventId(now), author, requestId, JSON.stringify(describedLink(link))],
+        hash,
+        apiToken.id,
+        expiresAt,
+        apiToken.workspaceId,
+        apiToken.environment,
+        newEventId(now),
+        author,
+        requestId,
+        JSON.stringify(describedLink(link)),
       ],
     )
   }

@@ -191,7 +191,11 @@ export class UserGroupStatements {
     const rows = await this.#primary.query(
       statement,
       [
-        ...[bucket, workspaceId, environment, items.map((item) => item.bucket), teamIds],
+        bucket,
+        workspaceId,
+        environment,
+        items.map((item) => item.bucket),
+        teamIds,
         ...columns,
         eventIds,
         events.map(({ action }) => action),
@@ -325,4 +329,12 @@ export function withBucket(key: UserGroupKey): UserGroupKey & Bucketed {
 
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** The last parameters of the functions: id, action, author, request id and details of an audit event. */
+export function eventValues(
+  { author, requestId, now }: Actor & { readonly now: number },
+  { action, details }: UserGroupEvent,
+): unknown[] {
+  return [newEventId(now), action, author, requestId, details && JSON.stringify(details)]
 }

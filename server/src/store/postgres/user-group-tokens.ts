@@ -54,7 +54,8 @@ export class UserGroupTokens {
         this.#retry.query(
           deleteExpired,
           [
-            ...[now, shardBucket],
+            now,
+            shardBucket,
             rows.map(({ bucket }) => bucket),
             rows.map(({ workspace_id }) => workspace_id),
             rows.map(({ team_id }) => team_id),

@@ -1,4 +1,3 @@
-import { newEventId, type Actor } from '../../domain/audit/audit-event.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import {
@@ -15,7 +14,6 @@ import {
   mappingToCheck,
   rotatedUserGroupOf,
   type RotationTarget,
-  type UserGroupEvent,
 } from '../../domain/user-group/decisions.ts'
 import type {
   DeleteUserGroup,
@@ -48,11 +46,11 @@ import type { Mappings } from './mappings.ts'
 import type { Distribution } from './citus/distribution.ts'
 import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
-import type { Attempt, Retry } from './retry.ts'
+import { untilApplied, type Attempt, type Retry } from './retry.ts'
 import type { Bucketed } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
-import { entriesText, withBucket, type UserGroupStatements } from './user-group-statements.ts'
+import { entriesText, eventValues, withBucket, type UserGroupStatements } from './user-group-statements.ts'
 import type { UserGroupTokens } from './user-group-tokens.ts'
 
 /**
@@ -187,9 +185,16 @@ export class UserGroups implements UserGroupStore {
         if (decision.outcome !== 'deleted') return decision.outcome
         const { deleted, entries, event } = decision
         const values = [
-          ...[key.bucket, key.workspaceId, key.environment, teamId, row.revision, row.updated_at],
+          key.bucket,
+          key.workspaceId,
+          key.environment,
+          teamId,
+          row.revision,
+          row.updated_at,
           deleted.deletedAt,
-          ...[entriesText(entries.removed), key.providedId, ...eventValues(command, event)],
+          entriesText(entries.removed),
+          key.providedId,
+          ...eventValues(command, event),
         ]
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.deleteUserGroup, values, sent),
@@ -219,8 +224,14 @@ export class UserGroups implements UserGroupStore {
         }
         const { userGroup, entries, event } = decision
         const values = [
-          ...[bucketOf(userGroup), workspaceId, environment, teamId, deleted?.deletedAt],
-          ...[entriesText(entries.added), userGroup.providedId, ...eventValues(command, event)],
+          bucketOf(userGroup),
+          workspaceId,
+          environment,
+          teamId,
+          deleted?.deletedAt,
+          entriesText(entries.added),
+          userGroup.providedId,
+          ...eventValues(command, event),
         ]
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.restoreUserGroup, values, sent),
@@ -254,7 +265,9 @@ export class UserGroups implements UserGroupStore {
         if (retired !== null) return retired
         const expected = 'providedId' in command.target ? command.target.expected : undefined
         const item = {
-          ...{ ...command, bucket: location.bucket, rotation: decision },
+          ...command,
+          bucket: location.bucket,
+          rotation: decision,
           expectedRevision: expected?.revision ?? null,
         }
         const isReplaced = await attempt.change((sent) =>
@@ -277,8 +290,14 @@ export class UserGroups implements UserGroupStore {
       )
       if (event === null) return
       const values = [
-        ...[bucket, workspaceId, environment, teamId, hash, now],
-        ...[userGroup?.providedId, ...eventValues(command, event)],
+        bucket,
+        workspaceId,
+        environment,
+        teamId,
+        hash,
+        now,
+        userGroup?.providedId,
+        ...eventValues(command, event),
       ]
       await attempt.change((sent) => this.#primary.query(sql.endGracePeriod, values, sent))
     })
@@ -422,19 +441,4 @@ export class UserGroups implements UserGroupStore {
 interface IssuedToken {
   readonly teamId: number
   readonly token: NewToken
-}
-
-/** The last parameters of the functions: id, action, author, request id and details of an audit event. */
-function eventValues(
-  { author, requestId, now }: Actor & { readonly now: number },
-  { action, details }: UserGroupEvent,
-): unknown[] {
-  return [newEventId(now), action, author, requestId, details && JSON.stringify(details)]
-}
-
-async function untilApplied<Outcome>(operate: () => Promise<Outcome | null>): Promise<Outcome> {
-  for (;;) {
-    const outcome = await operate()
-    if (outcome !== null) return outcome
-  }
 }

@@ -17,7 +17,7 @@ import {
   attemptCells,
   attemptsByEndpoint,
   backlogOf,
-  deliveriesAtOnce,
+  maxBatchDeliveries,
   deliveryOf,
   describedEndpoint,
   dueDeliveryOf,
@@ -129,8 +129,11 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
            AS new (webhook_endpoint_id, event_id, event_type, team_id, body, position)
          JOIN webhook_endpoint USING (webhook_endpoint_id) ORDER BY new.position`,
         [
-          ...[endpointIds, deliveries.map(({ eventId }) => eventId), deliveries.map((one) => one.eventType)],
-          ...[teamIds, deliveries.map(({ body }) => body)],
+          endpointIds,
+          deliveries.map(({ eventId }) => eventId),
+          deliveries.map((one) => one.eventType),
+          teamIds,
+          deliveries.map(({ body }) => body),
         ],
       )
       await query(promote, [now, endpointIds, teamIds])
@@ -140,7 +143,10 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
 
   async due({ now, endpoints, limit }: FindDue): Promise<DueDelivery[]> {
     const rows = await this.#retry.query(selectDue, [
-      ...[endpoints.map(({ id }) => id), endpoints.map((endpoint) => endpoint.limit), now, limit],
+      endpoints.map(({ id }) => id),
+      endpoints.map((endpoint) => endpoint.limit),
+      now,
+      limit,
     ])
     return rows.map(dueDeliveryOf)
   }
@@ -161,18 +167,24 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
            AS new (id, state, attempts, started_at, next_attempt_at, response_status, duration_ms, error_code)
          WHERE webhook_delivery_id = new.id`,
         [
-          ...[cells.map(({ id }) => id), cells.map(({ state }) => state), cells.map((one) => one.attempts)],
-          ...[cells.map(({ startedAt }) => startedAt), cells.map((one) => one.nextAttemptAt)],
-          ...[cells.map((one) => one.responseStatus), cells.map(({ durationMs }) => durationMs)],
+          cells.map(({ id }) => id),
+          cells.map(({ state }) => state),
+          cells.map((one) => one.attempts),
+          cells.map(({ startedAt }) => startedAt),
+          cells.map((one) => one.nextAttemptAt),
+          cells.map((one) => one.responseStatus),
+          cells.map(({ durationMs }) => durationMs),
           cells.map(({ errorCode }) => errorCode),
         ],
       )
       await query(setHealth, [
-        ...[endpoints.map((one) => one.endpointId), endpoints.map(({ succeededAt }) => succeededAt)],
+        endpoints.map((one) => one.endpointId),
+        endpoints.map(({ succeededAt }) => succeededAt),
         endpoints.map(({ failedAt }) => failedAt),
       ])
       await query(promote, [
-        ...[actor.now, delivered.map(({ endpointId }) => endpointId)],
+        actor.now,
+        delivered.map(({ endpointId }) => endpointId),
         delivered.map(({ teamId }) => teamId ?? 0),
       ])
       const failed = cells.filter(({ isLast }) => isLast).map(({ endpointId }) => endpointId)
@@ -206,7 +218,7 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
       const count = await this.#change((query) => redeliverBatch(query, command))
       if (count === null) return null
       total += count
-      if (count < deliveriesAtOnce || 'deliveryId' in command.which) return total
+      if (count < maxBatchDeliveries || 'deliveryId' in command.which) return total
     }
   }
 
@@ -218,10 +230,10 @@ export class WebhookDeliveries implements WebhookDeliveryStore {
            SELECT webhook_delivery_id FROM webhook_delivery
            WHERE event_id < $1 AND (state = 'delivered' OR event_id < $2) ORDER BY event_id LIMIT $3
          ) RETURNING 1`,
-        [firstEventId(before), firstEventId(before - retryPeriodMs), deliveriesAtOnce],
+        [firstEventId(before), firstEventId(before - retryPeriodMs), maxBatchDeliveries],
       )
       total += length
-      isDone = length < deliveriesAtOnce
+      isDone = length < maxBatchDeliveries
     }
     // The first of a queue may have been deleted.
     if (total > 0) await this.#change((query) => query(promoteAll, [before]))
@@ -284,7 +296,9 @@ async function redeliverBatch(
       : [
           `event_id >= $3 AND event_id < $4 AND last_attempt_at < $2 AND NOT (state = 'pending' AND attempts = 0)
            ORDER BY webhook_delivery_id LIMIT $5`,
-          ...[firstEventId(which.since), firstEventId(which.until), deliveriesAtOnce],
+          firstEventId(which.since),
+          firstEventId(which.until),
+          maxBatchDeliveries,
         ]
   const rows = await query<{ team_id: number }>(
     `UPDATE webhook_delivery SET state = 'pending', attempts = 0, first_attempt_at = NULL,

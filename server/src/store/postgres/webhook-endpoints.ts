@@ -13,7 +13,7 @@ import type {
   WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint-store.ts'
 import {
-  deliveriesAtOnce,
+  maxBatchDeliveries,
   describedEndpoint,
   describedUpdate,
   endpointOf,
@@ -176,9 +176,9 @@ export class WebhookEndpoints implements WebhookEndpointStore {
         `DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
            SELECT webhook_delivery_id FROM webhook_delivery WHERE webhook_endpoint_id = $1 LIMIT $2
          ) RETURNING 1`,
-        [endpointId, deliveriesAtOnce],
+        [endpointId, maxBatchDeliveries],
       )
-      if (deleted.length < deliveriesAtOnce) return
+      if (deleted.length < maxBatchDeliveries) return
     }
   }
 }
@@ -218,7 +218,9 @@ async function insertEndpoint(
   )
   const created = endpointOf(row as WebhookEndpointRow)
   const refusal = await insertSecret(query, created, {
-    ...{ ...sealSecret(created.id), now, overlapEndsAt: now },
+    ...sealSecret(created.id),
+    now,
+    overlapEndsAt: now,
   })
   if (refusal !== null) {
     await query('DELETE FROM webhook_endpoint WHERE webhook_endpoint_id = $1', [created.id])

@@ -76,7 +76,11 @@ export class ApiTokens {
     const event = { workspaceId, environment, ...change }
     const apiToken = this.#insertRow({
       ...event,
-      ...{ name, scopes, rateLimit, tokenHash, createdAt: change.now },
+      name,
+      scopes,
+      rateLimit,
+      tokenHash,
+      createdAt: change.now,
       expiresAt: renewedExpiry(old, change.now),
     })
     const expiresAt = Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil)

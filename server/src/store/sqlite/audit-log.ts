@@ -9,7 +9,7 @@ import {
   auditEventOf,
   creationRange,
   newestOf,
-  prunedAtOnce,
+  maxBatchEvents,
   pruningDetails,
   type AuditRow,
   type Change,
@@ -92,7 +92,7 @@ export class AuditLog {
   prune({ before, ...change }: PruneAuditEvents, isFirst: boolean): { count: number; isDone: boolean } {
     const { workspaceId, environment } = change
     const end = firstEventId(Math.min(before, change.now))
-    const next = this.#selectEndOfBatch.get(workspaceId, environment, end, prunedAtOnce)
+    const next = this.#selectEndOfBatch.get(workspaceId, environment, end, maxBatchEvents)
     const { changes } = this.#delete.run(workspaceId, environment, next ?? end)
     if (isFirst && changes > 0) this.append('audit_log.pruned', change, { details: pruningDetails(before) })
     return { count: changes, isDone: next === undefined }

@@ -10,8 +10,8 @@ import { refuseLostLog } from './store-files.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
 import { flush, UnfinishedFile } from '../../output-file.ts'
 
-/** Number of pages copied at a time: some milliseconds of work. */
-const pagesAtOnce = 1000
+/** Maximum number of pages copied at a time: some milliseconds of work. */
+const maxBatchPages = 1000
 
 export interface BackupProgress {
   /** Pages of the database. */
@@ -93,7 +93,7 @@ async function copyPages(
         report({ done: totalPages - remainingPages, total: totalPages })
         // Otherwise the system would write the whole copy at once, and the commits of services would wait for it.
         if (remainingPages < totalPages) flush(to)
-        return pagesAtOnce
+        return maxBatchPages
       },
     })
     report({ done: total, total })

@@ -37,7 +37,11 @@ export class EncryptedTokens {
       )
       for (const { replaced, token } of tokensOfTable)
         count += update.run(
-          ...[token.keyId, token.sealed, ...replaced.rowKey, replaced.token.sealed, token.keyId],
+          token.keyId,
+          token.sealed,
+          ...replaced.rowKey,
+          replaced.token.sealed,
+          token.keyId,
         ).changes
     }
     return count

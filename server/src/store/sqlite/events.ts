@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventPage, EventStore } from '../../domain/event/event-store.ts'
-import { deletedAtOnce, eventColumns, eventOf, type EventRow } from '../event-row.ts'
+import { maxBatchEvents, eventColumns, eventOf, type EventRow } from '../event-row.ts'
 import type { Synchronous } from './port.ts'
 
 type Row = EventRow & { readonly position: number }
@@ -57,7 +57,7 @@ export class Events implements Synchronous<Omit<EventStore, 'deleteOlderThan'>> 
 
   /** Deletes a batch of the first events, up to one that is not old: `read` recognizes only missing first events. */
   deleteBatch(before: number): { count: number; isDone: boolean } {
-    const { changes } = this.#delete.run(deletedAtOnce, firstEventId(before))
-    return { count: changes, isDone: changes < deletedAtOnce }
+    const { changes } = this.#delete.run(maxBatchEvents, firstEventId(before))
+    return { count: changes, isDone: changes < maxBatchEvents }
   }
 }

@@ -16,9 +16,9 @@ import { entryCountsOf } from '../entry-counts.ts'
 import { userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 
 /** Maximum number of rows that one call examines: some milliseconds, in which other requests wait. */
-const rowsLookedAt = 4000
+const maxRowsExamined = 4000
 /** Minimum number of rows, and time limit in milliseconds, of a call that parses properties or mappings. */
-const fewestRows = 16
+const minRowsExamined = 16
 const parsingMs = 10
 
 /** Query of the rows to examine: `team_id` and `position`, in order, after `$position`. */
@@ -55,7 +55,7 @@ export class UserGroupSearch {
       workspaceId,
       environment,
       position: position === null ? path.start : isById ? position : Number(position),
-      rows: parses(filter) ? this.#rowsParsed : rowsLookedAt,
+      rows: parses(filter) ? this.#rowsParsed : maxRowsExamined,
     }
     const started = performance.now()
     const slice = `WITH slice AS MATERIALIZED (${path.keys} ORDER BY position LIMIT $rows)`
@@ -80,8 +80,8 @@ export class UserGroupSearch {
   }
 
   #adapt(ms: number): void {
-    if (ms > parsingMs) this.#rowsParsed = Math.max(fewestRows, Math.floor(this.#rowsParsed / 2))
-    else if (ms < parsingMs / 2) this.#rowsParsed = Math.min(rowsLookedAt, this.#rowsParsed * 2)
+    if (ms > parsingMs) this.#rowsParsed = Math.max(minRowsExamined, Math.floor(this.#rowsParsed / 2))
+    else if (ms < parsingMs / 2) this.#rowsParsed = Math.min(maxRowsExamined, this.#rowsParsed * 2)
   }
 
   countEntries({ workspaceId, environment, after }: CountEntries): EntryCounts {
@@ -95,8 +95,8 @@ export class UserGroupSearch {
          )
          GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`,
       )
-      .all(workspaceId, environment, ...(after ?? ['', '']), Number.MAX_SAFE_INTEGER, rowsLookedAt)
-    return entryCountsOf(rows, rowsLookedAt)
+      .all(workspaceId, environment, ...(after ?? ['', '']), Number.MAX_SAFE_INTEGER, maxRowsExamined)
+    return entryCountsOf(rows, maxRowsExamined)
   }
 }
 

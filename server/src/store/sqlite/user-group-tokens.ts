@@ -116,8 +116,16 @@ export class UserGroupTokens {
     { keyHash, fingerprint, expiresAt }: Idempotency,
   ): void {
     this.#saveRecord.run(
-      ...[workspaceId, teamId, keyHash, environment, fingerprint, providedId, name],
-      ...[token.keyId, token.sealed, expiresAt],
+      workspaceId,
+      teamId,
+      keyHash,
+      environment,
+      fingerprint,
+      providedId,
+      name,
+      token.keyId,
+      token.sealed,
+      expiresAt,
     )
   }
 

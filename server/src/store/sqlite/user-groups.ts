@@ -256,10 +256,20 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   #create(command: GetOrCreateUserGroup, teamId: number, token: NewToken): UserGroup {
     const { userGroup, tokenHash, entries, event } = decideCreation(command, teamId, token)
     this.#statements.insert.run(
-      ...[userGroup.teamId, userGroup.workspaceId, userGroup.environment, userGroup.providedId],
-      ...[userGroup.name, userGroup.mapping, userGroup.properties],
-      ...[tokenHash, userGroup.token.keyId, userGroup.token.sealed],
-      ...[userGroup.tokenIssuedAt, userGroup.createdAt, userGroup.updatedAt, userGroup.updatedBy],
+      userGroup.teamId,
+      userGroup.workspaceId,
+      userGroup.environment,
+      userGroup.providedId,
+      userGroup.name,
+      userGroup.mapping,
+      userGroup.properties,
+      tokenHash,
+      userGroup.token.keyId,
+      userGroup.token.sealed,
+      userGroup.tokenIssuedAt,
+      userGroup.createdAt,
+      userGroup.updatedAt,
+      userGroup.updatedBy,
     )
     this.#mappings.changeEntries(userGroup, teamId, entries)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup })
@@ -272,14 +282,26 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   ): UserGroup {
     if (version !== null) {
       this.#statements.insertVersion.run(
-        ...[from.workspaceId, from.teamId, version.revision, version.updatedAt, version.updatedBy],
-        ...[version.name, version.mapping, version.properties],
+        from.workspaceId,
+        from.teamId,
+        version.revision,
+        version.updatedAt,
+        version.updatedBy,
+        version.name,
+        version.mapping,
+        version.properties,
       )
       this.#statements.deleteVersions.run(from.workspaceId, from.teamId, from.revision - revisionsKept)
     }
     this.#statements.update.run(
-      ...[to.name, to.mapping, to.properties],
-      ...[to.updatedAt, to.updatedBy, to.suspendedAt, to.revision, to.teamId],
+      to.name,
+      to.mapping,
+      to.properties,
+      to.updatedAt,
+      to.updatedBy,
+      to.suspendedAt,
+      to.revision,
+      to.teamId,
     )
     this.#mappings.changeEntries(to, to.teamId, entries)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup: to })
@@ -293,7 +315,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const { idempotency, now } = command
     this.#tokens.insertSuperseded(userGroup, supersededToken)
     this.#statements.updateToken.run(
-      ...[token.hash, token.keyId, token.sealed, now, event.revision, userGroup.teamId],
+      token.hash,
+      token.keyId,
+      token.sealed,
+      now,
+      event.revision,
+      userGroup.teamId,
     )
     this.#audit.append(event.action, command, { ...event, userGroup })
     if (idempotency !== undefined) this.#tokens.saveRecord(userGroup, idempotency)

@@ -19,7 +19,7 @@ import {
   attemptCells,
   attemptsByEndpoint,
   backlogOf,
-  deliveriesAtOnce,
+  maxBatchDeliveries,
   deliveryOf,
   describedEndpoint,
   dueDeliveryOf,
@@ -106,8 +106,15 @@ export class WebhookDeliveries implements Synchronous<
     for (const attempt of attempts) {
       const { id, endpointId, teamId, isLast, ...cells } = attemptCells(attempt)
       update.run(
-        ...[cells.state, cells.attempts, cells.startedAt, cells.startedAt, cells.nextAttemptAt],
-        ...[cells.responseStatus, cells.durationMs, cells.errorCode, id],
+        cells.state,
+        cells.attempts,
+        cells.startedAt,
+        cells.startedAt,
+        cells.nextAttemptAt,
+        cells.responseStatus,
+        cells.durationMs,
+        cells.errorCode,
+        id,
       )
       if (attempt.isDelivered) this.#promote(endpointId, teamId, actor.now)
       const row = isLast ? disable.get(actor.now, endpointId) : undefined
@@ -140,24 +147,30 @@ export class WebhookDeliveries implements Synchronous<
       'deliveryId' in which
         ? selectOne.all(endpointId, which.deliveryId)
         : selectRange.all(
-            ...[endpointId, firstEventId(which.since), firstEventId(which.until), now, deliveriesAtOnce],
+            endpointId,
+            firstEventId(which.since),
+            firstEventId(which.until),
+            now,
+            maxBatchDeliveries,
           )
     for (const { webhook_delivery_id: id } of rows) reset.run(now, id)
     for (const teamId of new Set(rows.map(({ team_id }) => team_id))) this.#promote(endpointId, teamId, now)
-    return { count: rows.length, isDone: 'deliveryId' in which || rows.length < deliveriesAtOnce }
+    return { count: rows.length, isDone: 'deliveryId' in which || rows.length < maxBatchDeliveries }
   }
 
   deleteOfEndpoint(endpointId: number): Batch {
-    const { changes } = this.#statements.deleteOfEndpoint.run(endpointId, deliveriesAtOnce)
-    return { count: changes, isDone: changes < deliveriesAtOnce }
+    const { changes } = this.#statements.deleteOfEndpoint.run(endpointId, maxBatchDeliveries)
+    return { count: changes, isDone: changes < maxBatchDeliveries }
   }
 
   deleteBatch(before: number): Batch {
     const { deleteOld, promoteAll } = this.#statements
     const { changes } = deleteOld.run(
-      ...[firstEventId(before), firstEventId(before - retryPeriodMs), deliveriesAtOnce],
+      firstEventId(before),
+      firstEventId(before - retryPeriodMs),
+      maxBatchDeliveries,
     )
-    const isDone = changes < deliveriesAtOnce
+    const isDone = changes < maxBatchDeliveries
     // The first of a queue may have been deleted.
     if (isDone) promoteAll.run(before)
     return { count: changes, isDone }

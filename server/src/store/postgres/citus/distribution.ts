@@ -5,8 +5,8 @@ import { NodeHealth } from './node-health.ts'
 import { isOfNode } from '../postgres-fault.ts'
 import type { PrimaryPool, Query } from '../primary-pool.ts'
 
-/** Number of connections that maintenance takes at once. */
-const maxAtOnce = 4
+/** Maximum number of connections that maintenance takes at once. */
+const maxConnections = 4
 
 /** Stands for the nodes of a statement for all shards. */
 const allNodes = -1
@@ -122,7 +122,7 @@ export class Distribution {
       for (const [shard, group] of rest)
         results.push(await work(shard === null ? null : (group[0] as Row).bucket, group))
     }
-    await Promise.all(Array.from({ length: maxAtOnce }, runOnes))
+    await Promise.all(Array.from({ length: maxConnections }, runOnes))
     return results
   }
 }
