@@ -24,7 +24,7 @@ export type TemplateErrorCode =
   | 'invalid_optional_clause'
   /** A value that is not in the list of names allowed for `{{ identifier … }}`. */
   | 'identifier_not_allowed'
-  /** A statement without a variable that `checkTemplate` requires. */
+  /** A statement whose rows are not limited to a variable that `checkTemplate` requires. */
   | 'missing_variable'
   /** An object, a nested array, or a value that the database cannot store. */
   | 'unusable_value'

@@ -51,19 +51,171 @@ describe('checkTemplate', () => {
   describe('requires a variable', () => {
     const require = ['user_group.provided_id']
     const id = '{{ user_group.provided_id }}'
-    const cases: readonly (readonly [template: string, problem: string])[] = [
-      [`SELECT a WHERE b = ${id}`, 'none'],
-      [`SELECT a WHERE b = {{ user_group["provided_id"] }};`, 'none'],
-      [`SELECT a WHERE b = ${id}; SELECT c WHERE d = ${id} ;; -- end`, 'none'],
-      ['SELECT a', 'missing_variable 1:1'],
-      [`SELECT a WHERE b = ${id};\n  SELECT c`, 'missing_variable 2:3'],
-      [`SELECT a; SELECT c WHERE b = ${id}`, 'missing_variable 1:1'],
-      ['SELECT a WHERE b = {{ user_group.name }}', 'missing_variable 1:1'],
-      ['', 'none'],
+    const met = [
+      'SELECT a FROM s WHERE b = ¤',
+      'SELECT a WHERE b = {{ user_group["provided_id"] }};',
+      'SELECT a WHERE b = ¤; SELECT c WHERE d = ¤ ;; -- end',
+      'SELECT a FROM s WHERE ¤ = b',
+      'SELECT a FROM s WHERE b == ¤',
+      'SELECT a FROM s WHERE b IN (¤)',
+      'SELECT a FROM s WHERE b = ANY(¤)',
+      'SELECT a FROM s WHERE b = ANY(¤::text[])',
+      'SELECT a FROM s WHERE b IN (SELECT unnest(¤))',
+      'SELECT a FROM s WHERE "B" = ¤',
+      'SELECT a FROM public.s AS t WHERE t."B" = ¤',
+      'SELECT a FROM s WHERE db.schema.t.b = ¤',
+      'SELECT a FROM s WHERE b::text = ¤',
+      "SELECT a FROM s WHERE data->>'b' = ¤",
+      "SELECT a FROM s WHERE data['b'] = ¤",
+      'SELECT a FROM s WHERE b COLLATE "C" = ¤',
+      'SELECT a FROM s WHERE {{ date user_group.provided_id }} = b',
+      'SELECT a FROM s WHERE c > 1 AND b = ¤ AND (d = 1 OR e = 2)',
+      'SELECT a FROM s WHERE (((b = ¤)) AND c > 1) AND d > 1',
+      'SELECT a FROM s WHERE NOT c AND b = ¤',
+      'SELECT a FROM s WHERE c BETWEEN 1 AND 2 AND b = ¤ ORDER BY a',
+      'SELECT a FROM s WHERE CASE WHEN c OR d THEN e END AND b = ¤ GROUP BY a HAVING c OR d',
+      'SELECT a FROM s WHERE b = ¤ GROUP BY a ORDER BY a LIMIT 10',
+      'SELECT a FROM s WHERE b = ¤ FETCH FIRST 10 ROWS ONLY',
+      'SELECT a FROM s JOIN t ON s.id = t.id AND t.b = ¤',
+      'SELECT a FROM s JOIN t ON t.b = ¤ JOIN u ON s.c = u.c OR s.d = u.d WHERE c OR d',
+      'SELECT a FROM s LEFT JOIN t ON s.id = t.id WHERE s.b = ¤',
+      'SELECT a FROM s WHERE b = ¤ UNION ALL SELECT a FROM t WHERE c = ¤',
+      '(SELECT a FROM s WHERE b = ¤) UNION (SELECT a FROM t WHERE c = ¤) ORDER BY a',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS x GROUP BY a',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤ UNION SELECT * FROM t WHERE c = ¤) x WHERE d OR e',
+      'WITH x AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM x',
+      'WITH x (a, b) AS MATERIALIZED (SELECT * FROM s WHERE b = ¤), y AS (SELECT * FROM x) SELECT a FROM y JOIN x ON x.a = y.a',
+      'WITH x AS (SELECT * FROM s) SELECT a FROM x WHERE b = ¤',
+      'DELETE FROM s WHERE b = ¤',
+      'SELECT EXISTS (SELECT 1 FROM t) FROM s WHERE b = ¤',
+      'SELECT count(*) FILTER (WHERE c OR d) FROM s WHERE b = ¤ WINDOW w AS (ORDER BY a)',
+      '',
     ]
-    for (const [template, problem] of cases) {
-      it(`in ${template}`, () => assert.equal(problemOf(template, { require }), problem))
-    }
+    for (const template of met)
+      it(`met by ${template}`, () => {
+        assert.equal(problemOf(template.replaceAll('¤', id), { require }), 'none')
+      })
+
+    const notMet = [
+      'SELECT a FROM s',
+      'SELECT a FROM s WHERE b = {{ user_group.name }}',
+      'SELECT ¤ FROM s',
+      'SELECT b = ¤ FROM s',
+      'SELECT a FROM s WHERE b LIKE ¤',
+      'SELECT a FROM s WHERE b <> ¤',
+      'SELECT a FROM s WHERE b != ¤',
+      'SELECT a FROM s WHERE b > ¤',
+      'SELECT a FROM s WHERE b >= ¤',
+      'SELECT a FROM s WHERE ¤ <= b',
+      'SELECT a FROM s WHERE b NOT IN (¤)',
+      'SELECT a FROM s WHERE b <> ALL(¤)',
+      'SELECT a FROM s WHERE ¤ IS NOT NULL',
+      'SELECT a FROM s WHERE b IS NOT DISTINCT FROM ¤',
+      'SELECT a FROM s WHERE b BETWEEN ¤ AND ¤',
+      'SELECT a FROM s WHERE b = ¤ OR 1 = 1',
+      'SELECT a FROM s WHERE 1 = 1 OR b = ¤',
+      'SELECT a FROM s WHERE (b = ¤ OR 1 = 1)',
+      'SELECT a FROM s WHERE b = ¤ AND c OR d',
+      'SELECT a FROM s WHERE (b = ¤) = false',
+      'SELECT a FROM s WHERE (b = ¤) IS NOT NULL',
+      'SELECT a FROM s WHERE NOT b = ¤',
+      'SELECT a FROM s WHERE NOT (b = ¤)',
+      'SELECT a FROM s WHERE c = 1 AND NOT (b = ¤)',
+      'SELECT a FROM s WHERE c BETWEEN 1 AND b = ¤',
+      'SELECT a FROM s WHERE CASE WHEN b = ¤ THEN true ELSE true END',
+      'SELECT a FROM s WHERE coalesce(b = ¤, true)',
+      'SELECT a FROM s WHERE b = lower(¤)',
+      "SELECT a FROM s WHERE b = ¤ || ''",
+      "SELECT a FROM s WHERE 'a' = ¤",
+      'SELECT a FROM s WHERE ¤ = ¤',
+      'SELECT a FROM s WHERE ¤ = {{ user_group.name }}',
+      'SELECT a FROM s WHERE 1 = ¤',
+      'SELECT a FROM s WHERE true = ¤',
+      'SELECT a FROM s WHERE current_user = ¤',
+      'SELECT a FROM s WHERE lower(b) = ¤',
+      'SELECT a FROM s WHERE b::integer = ¤',
+      'SELECT a FROM s WHERE b::varchar(1) = ¤',
+      "SELECT a FROM s WHERE b IN (¤, 'x')",
+      'SELECT a FROM s WHERE b IN (¤, {{ user_group.name }})',
+      'SELECT a FROM s WHERE b IN (SELECT ¤)',
+      'SELECT a FROM s WHERE ¤ IN (b)',
+      'SELECT a FROM s WHERE (b, c) = (¤, 1)',
+      'SELECT a FROM s WHERE EXISTS (SELECT 1 FROM t WHERE b = ¤)',
+      'SELECT a FROM s WHERE c IN (SELECT c FROM t WHERE b = ¤)',
+      'SELECT (SELECT c FROM t WHERE b = ¤) FROM s',
+      'SELECT a FROM s HAVING b = ¤',
+      'SELECT count(*) FILTER (WHERE b = ¤) FROM s',
+      'SELECT a FROM s ORDER BY b = ¤',
+      'SELECT a FROM s LEFT JOIN t ON t.b = ¤',
+      'SELECT a FROM s JOIN t ON t.b = ¤ FULL JOIN u ON s.c = u.c',
+      'SELECT a FROM s JOIN t ON t.b = ¤ OR s.c = t.c',
+      'SELECT a FROM s WHERE b = ¤ UNION SELECT a FROM s',
+      'SELECT a FROM s UNION ALL SELECT a FROM s WHERE b = ¤',
+      '(SELECT a FROM s WHERE b = ¤) UNION (SELECT a FROM s)',
+      'SELECT a FROM s EXCEPT SELECT a FROM s WHERE b = ¤',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS x, s',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS x JOIN s ON true',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS x, LATERAL (SELECT * FROM s) AS y',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS x, f(1)',
+      'SELECT a FROM s, (SELECT * FROM t WHERE b = ¤) AS x',
+      'WITH x AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM s',
+      'WITH x AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM public.x',
+      'WITH x AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM "x"',
+      'WITH x AS (SELECT * FROM s WHERE b = ¤), y AS (SELECT * FROM s) SELECT a FROM x, y',
+      'WITH x AS (SELECT * FROM y), y AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM x',
+      'SELECT a FROM (WITH s AS (SELECT * FROM s WHERE b = ¤) SELECT 1) AS x, s',
+      'UPDATE s SET a = (SELECT a FROM t WHERE b = ¤)',
+      'INSERT INTO s VALUES (¤)',
+      'UPDATE s SET b = ¤',
+      'SELECT a FROM s WHERE b = ¤ AND limit = limit OR true',
+      'SELECT a FROM s WHERE b = ¤ AND c = "limit" OR true',
+      'SELECT a FROM s WHERE b = ¤ AND c = s.having OR true',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) limit, s',
+      'SELECT a FROM s -- WHERE b = x\n WHERE c = ¤ OR b',
+      'SELECT a FROM (s WHERE b = ¤',
+    ]
+    for (const template of notMet)
+      it(`not met by ${template}`, () => {
+        const problem = problemOf(template.replaceAll('¤', id), { require })
+        assert.equal(problem, 'missing_variable 1:1')
+      })
+
+    it('in every statement', () => {
+      const two = (first: string, second: string) => problemOf(`${first};\n  ${second}`, { require })
+      assert.equal(two(`SELECT a WHERE b = ${id}`, 'SELECT c'), 'missing_variable 2:3')
+      assert.equal(two('SELECT a', `SELECT c WHERE b = ${id}`), 'missing_variable 1:1')
+    })
+
+    it('and says which condition to write', () => {
+      assert.throws(() => {
+        checkTemplate(`SELECT a FROM s WHERE b LIKE ${id}`, { dialect: 'postgresql', require })
+      }, /write customer = \{\{ user_group\.provided_id \}\}, customer IN \(.*WHERE of each SELECT.*not under OR/)
+    })
+
+    it('where || is OR', () => {
+      const template = `SELECT a FROM s WHERE b = ${id} AND c || d`
+      assert.equal(problemOf(template, { require, dialect: 'mysql' }), 'missing_variable 1:1')
+      assert.equal(problemOf(template, { require, dialect: 'mariadb' }), 'missing_variable 1:1')
+      assert.equal(problemOf(template, { require }), 'none')
+    })
+
+    it('where a parameter of an arrow is no column', () => {
+      const template = `SELECT a FROM s WHERE data->>'b' = ${id}`
+      assert.equal(problemOf(template, { require, dialect: 'duckdb' }), 'missing_variable 1:1')
+    })
+
+    it('with the pipe operator', () => {
+      const problem = (template: string) =>
+        problemOf(template.replaceAll('¤', id), { require, dialect: 'bigquery' })
+      assert.equal(problem('FROM s |> WHERE b = ¤ |> SELECT a'), 'none')
+      assert.equal(problem('FROM s |> WHERE b = ¤ |> JOIN t ON true'), 'missing_variable 1:1')
+      assert.equal(problem('FROM s |> WHERE b = ¤ |> UNION ALL (SELECT * FROM s)'), 'missing_variable 1:1')
+      assert.equal(
+        problem('FROM s |> WHERE b = ¤ |> UNION ALL (SELECT * FROM s WHERE b = ¤), (SELECT * FROM s)'),
+        'missing_variable 1:1',
+      )
+      assert.equal(problem('SELECT * EXCEPT (c) FROM s WHERE b = ¤'), 'none')
+    })
 
     it('outside optional clauses and row counts, and as a value', () => {
       const template = 'SELECT a [[ WHERE b = {{ filter.b }} ]]'

@@ -4,10 +4,14 @@ import { isUserGroupVariable, unknownVariable, type Variable } from '../variable
 import { missingNames } from './bind.ts'
 import { findOptionalClauses, withoutClauses, type OptionalClause } from './optional-clauses.ts'
 import { keysOf, readOptions, type TemplateOptions, type TemplateRules } from './options.ts'
-import { findPlaces, type Places } from './places.ts'
+import { findPlaces, type StatementPlaces } from './places.ts'
+import { Restriction } from './restriction.ts'
 
 export interface CheckOptions extends TemplateOptions {
-  /** Variables that every statement must contain outside optional clauses: `['user_group.provided_id']`. */
+  /**
+   * Variables that must limit the rows of every statement, outside optional clauses, as `customer = {{ … }}`,
+   * `customer IN ({{ … }})` or `customer = ANY({{ … }})`: `['user_group.provided_id']`.
+   */
   readonly require?: readonly string[] | undefined
   /** Names of the variables that the renderer passes to `compileSql`, besides those in `optional`. */
   readonly variables?: readonly string[] | undefined
@@ -26,17 +30,18 @@ export function checkTemplate(template: string, options: CheckOptions): void {
   const requiredKeys = keysOf('require', required)
   const known = new Set([...rules.optional, ...keysOf('variables', options.variables ?? [])])
   const clauses = findOptionalClauses(template, rules.dialect, rules.optional)
-  const places = (isAbsent: (clause: OptionalClause) => boolean) =>
+  const statements = (isAbsent: (clause: OptionalClause) => boolean) =>
     findPlaces(withoutClauses(template, clauses, isAbsent), rules.dialect)
 
-  for (const { variable } of places(() => false).places) checkVariable(variable, rules, known)
+  for (const { places } of statements(() => false))
+    for (const { variable } of places) checkVariable(variable, rules, known)
   for (const one of clauses) {
-    places((clause) => clause === one)
-    places((clause) => clause !== one)
+    statements((clause) => clause === one)
+    statements((clause) => clause !== one)
   }
-  const always = places(() => true)
+  const always = statements(() => true)
   for (const [index, key] of requiredKeys.entries()) {
-    checkRequired(template, always, key, required[index] ?? '')
+    for (const statement of always) checkRequired(template, statement, rules, key, required[index] ?? '')
   }
 }
 
@@ -45,18 +50,26 @@ function checkVariable(variable: Variable, { identifiers }: TemplateRules, known
   if (variable.form === 'identifier' && !identifiers.has(variable.key)) throw missingNames(variable)
 }
 
-function checkRequired(template: string, { places, statements }: Places, key: string, name: string): void {
-  for (const [index, { start }] of statements.entries()) {
-    const isNamed = places.some(
-      ({ variable, statement, kind }) =>
-        statement === index && variable.key === key && kind !== 'identifier' && kind !== 'row count',
-    )
-    if (isNamed) continue
-    throw new TemplateError(
-      'missing_variable',
-      `The statement that begins here does not contain ${name}: add a condition such as customer = {{ ${name} }}`,
-      { template, offset: start },
-      name,
-    )
-  }
+function checkRequired(
+  template: string,
+  { statement, comparisons }: StatementPlaces,
+  { dialect }: TemplateRules,
+  key: string,
+  name: string,
+): void {
+  const limits = comparisons.filter(
+    ({ isColumn, isEqual, variables, otherItems }) =>
+      isColumn && isEqual && otherItems.length === 0 && variables.every((variable) => variable.key === key),
+  )
+  if (new Restriction(statement, limits, dialect.pipesMeanOr === true).isMet()) return
+  const written = `{{ ${name} }}`
+  throw new TemplateError(
+    'missing_variable',
+    `The statement that begins here is not limited to ${name}: write customer = ${written}, ` +
+      `customer IN (${written}) or customer = ANY(${written}) with a column, joined by AND, in the WHERE of each SELECT, or ` +
+      'in the ON of a JOIN without outer joins, not under OR, NOT, CASE or a function. A SELECT that reads only limited ' +
+      'subqueries needs none',
+    { template, offset: statement.tokens[0]?.start ?? 0 },
+    name,
+  )
 }

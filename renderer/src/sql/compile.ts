@@ -53,7 +53,7 @@ export function compileSql(
   const binder = new Binder(rules)
   let text = ''
   let copied = 0
-  for (const place of findPlaces(statement, rules.dialect).places) {
+  for (const place of findPlaces(statement, rules.dialect).flatMap(({ places }) => places)) {
     const { offset, end } = place.variable
     text += statement.slice(copied, offset) + binder.bind(place, resolveVariable(place.variable, scope))
     copied = end

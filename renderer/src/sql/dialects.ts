@@ -57,6 +57,10 @@ export interface Dialect {
   readonly nestedComments?: true
   /** Set if `|>` is the pipe operator between clauses. */
   readonly pipes?: true
+  /** Set if `->` binds tighter than a comparison, and takes a part of a column. */
+  readonly arrows?: boolean
+  /** Set if `||` is OR. */
+  readonly pipesMeanOr?: true
   /** Set if a comment may stay open at the end of the statement. */
   readonly openComments?: true
   /** A name or a number, with everything that would join it. */
@@ -103,6 +107,7 @@ const postgresql: Dialect = {
   refusesNul: true,
   date: castToDate,
   arrays: { words: ['any', 'some', 'all', 'unnest'] },
+  arrows: true,
   name: identifier,
   concatenate,
   addDays: (variable) => `+ ${variable} * INTERVAL '1 day'`,
@@ -131,6 +136,8 @@ const mysql: Dialect = {
   // compares a number with a text as texts.
   exact: collate('utf8mb4_0900_bin'),
   date: castToDate,
+  arrows: true,
+  pipesMeanOr: true,
   name: backticks,
   concatenate: callConcat,
   addDays: interval,
@@ -157,6 +164,7 @@ const sqlite: Dialect = {
   maxValues: 32_766,
   booleansAsNumbers: true,
   date: (placeholder) => `date(${placeholder})`,
+  arrows: true,
   // "…" that names no column is a literal.
   name: backticks,
   concatenate,
@@ -225,6 +233,7 @@ const snowflake: Dialect = {
 /** The lexer is that of PostgreSQL, after Unicode white space is replaced. */
 const duckdb: Dialect = {
   ...postgresql,
+  arrows: false,
   arrays: { words: ['any', 'all', 'unnest'], write: brackets },
   dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
   ownPlaceholder: /\$\w*|\?/y,

@@ -1,49 +1,50 @@
 import { TemplateError } from '../template-error.ts'
 import type { Variable } from '../variables.ts'
 import { Brackets } from './brackets.ts'
+import { findConditions, type Conditions } from './conditions.ts'
 import type { Dialect } from './dialects.ts'
 import { RowCounts } from './row-counts.ts'
-import { Scanner, type Token } from './scanner.ts'
+import type { Token } from './scanner.ts'
+import { statementsOf, type Statement } from './tokens.ts'
 
 /** A variable in a statement, and how it may be bound there. */
 export interface Place {
   readonly variable: Variable
   readonly kind: 'value' | 'identifier' | 'row count' | 'item' | 'array'
-  /** Number of the statement in the template, from 0. */
-  readonly statement: number
 }
 
-/** The variables of a template without optional clauses, and the first token of each of its statements. */
-export interface Places {
+/** A statement of a template without optional clauses. */
+export interface StatementPlaces extends Conditions {
+  readonly statement: Statement
   readonly places: readonly Place[]
-  readonly statements: readonly Token[]
 }
 
 /**
  * Finds the variables of a template.
  * @throws TemplateError if one is where no value is possible
  */
-export function findPlaces(template: string, dialect: Dialect): Places {
-  const scanner = new Scanner(template, dialect)
+export function findPlaces(template: string, dialect: Dialect): StatementPlaces[] {
+  return statementsOf(template, dialect).map((statement) => ({
+    statement,
+    places: placesOf(statement, dialect),
+    ...findConditions(statement, dialect),
+  }))
+}
+
+function placesOf({ tokens }: Statement, dialect: Dialect): Place[] {
   const brackets = new Brackets()
   const rowCounts = new RowCounts()
   const places: Place[] = []
-  const statements: Token[] = []
-  let isStart = true
-  let token = scanner.next()
-  while (token !== undefined) {
-    const next: Token | undefined = scanner.next()
-    if (isStart && token.text !== ';') statements.push(token)
-    isStart = token.text === ';'
-    if (token.variable !== undefined) {
-      const kind = kindOf(token.variable, next, dialect, brackets, rowCounts)
-      places.push({ variable: token.variable, kind, statement: statements.length - 1 })
-    }
+  for (const [index, token] of tokens.entries()) {
+    if (token.variable !== undefined)
+      places.push({
+        variable: token.variable,
+        kind: kindOf(token.variable, tokens[index + 1], dialect, brackets, rowCounts),
+      })
     brackets.take(token)
     rowCounts.take(token)
-    token = next
   }
-  return { places, statements }
+  return places
 }
 
 function kindOf(

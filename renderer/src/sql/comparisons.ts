@@ -1,0 +1,309 @@
+import type { Variable } from '../variables.ts'
+import type { Statement } from './tokens.ts'
+
+/** Offsets in the template. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** A comparison of variables with an expression that has none: `customer = {{ … }}`. */
+export interface Comparison extends Range {
+  /** The expression, usually a column. */
+  readonly operand: Range
+  /** Set if the expression is a column, or a part or the text of one, and no constant. */
+  readonly isColumn: boolean
+  /** True for `=`, `IN` and `= ANY`, false for `<>`, `NOT IN` and `<> ALL`. */
+  readonly isEqual: boolean
+  /** One value, the items of `IN ( … )`, or an array as in `= ANY( … )`. */
+  readonly shape: 'value' | 'items' | 'array'
+  readonly variables: readonly Variable[]
+  /** Items of `IN ( … )` that are more than a variable. None contains a variable of the user group. */
+  readonly otherItems: readonly Range[]
+  /** From the operator to the variable or to the opening bracket of the items. */
+  readonly operator: Range
+  /** The variable with its `::type`, if the shape is not `items`. */
+  readonly value: Range
+  /** Indexes of the first token, and after the last token. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Words after which an expression begins, so that no operator before them can bind what follows. */
+const beforeExpression = new Set([
+  ...['where', 'on', 'having', 'qualify', 'prewhere', 'and', 'or', 'xor', 'not', 'when', 'then', 'else', 'case'],
+  ...['select', 'distinct', 'all', 'by', 'returning', '(', ','],
+]) // prettier-ignore
+
+/** Tokens that end an expression, because no operator begins with them. */
+export const afterExpression = new Set([
+  ...[')', ',', ']', '}', '|>', 'and', 'or', 'xor', 'when', 'then', 'else', 'end', 'as', 'asc', 'desc', 'nulls', 'from', 'where', 'on'],
+  ...['group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'for', 'union', 'intersect', 'except', 'minus'],
+  ...['join', 'inner', 'left', 'right', 'full', 'cross', 'natural', 'lateral', 'straight_join', 'returning', 'settings', 'format', 'into'],
+]) // prettier-ignore
+
+/** Words that cannot begin the expression. */
+const reserved = new Set([
+  ...beforeExpression,
+  ...afterExpression,
+  ...['any', 'some', 'exists', 'between', 'in', 'is', 'like', 'ilike', 'interval', 'with', 'values', 'collate', 'binary', 'prior', 'set'],
+]) // prettier-ignore
+
+/** Words without quotes that look like columns and are constants. */
+const constants =
+  /^(?:null|true|false|default|user|(?:current|session|system)_\w+|localtime|localtimestamp|sysdate|rownum)$/
+const textTypes = new Set(['text', 'varchar', 'string', 'nvarchar', 'clob'])
+/** Words that make parentheses a query. */
+export const queryWords = new Set(['select', 'with', 'values', 'table', 'from'])
+
+interface Expression {
+  /** Index after its last token. */
+  readonly to: number
+  readonly isColumn: boolean
+}
+
+/** Reads the comparisons of a statement. Each call looks at every token only once, and skips brackets. */
+export class ComparisonReader {
+  readonly #statement: Statement
+  readonly #hasArrows: boolean
+  /** Number of variables before each token: all that are values, and those of the user group among them. */
+  readonly #values: number[] = [0]
+  readonly #ofUserGroup: number[] = [0]
+
+  /** @param hasArrows set if `->` binds tighter than a comparison */
+  constructor(statement: Statement, hasArrows: boolean, isOfUserGroup: (variable: Variable) => boolean) {
+    this.#statement = statement
+    this.#hasArrows = hasArrows
+    let values = 0
+    let ofUserGroup = 0
+    for (const { variable } of statement.tokens) {
+      if (variable !== undefined && variable.form !== 'identifier') {
+        values++
+        if (isOfUserGroup(variable)) ofUserGroup++
+      }
+      this.#values.push(values)
+      this.#ofUserGroup.push(ofUserGroup)
+    }
+  }
+
+  /** Returns true if an expression may begin after the token. The caller excludes the AND of BETWEEN. */
+  isBeforeExpression(index: number): boolean {
+    const { words } = this.#statement
+    const word = words[index] ?? ''
+    return index < 0 || (beforeExpression.has(word) && !(word === 'not' && words[index - 1] === 'is'))
+  }
+
+  /** Returns the comparison that begins at the token, if there is one. */
+  read(from: number): Comparison | undefined {
+    if (this.#isValue(from)) return this.#readReversed(from)
+    const operand = this.#expression(from)
+    if (operand === undefined) return undefined
+    return this.#readScalar(from, operand) ?? this.#readIn(from, operand)
+  }
+
+  /** `{{ … }} = customer` */
+  #readReversed(from: number): Comparison | undefined {
+    const afterValue = this.#type(from + 1)
+    const operator = this.#operator(afterValue)
+    if (operator === undefined) return undefined
+    const operand = this.#expression(operator.to)
+    if (operand === undefined) return undefined
+    return this.#comparison('value', operator.isEqual, from, operand.to, {
+      operand: [operator.to, operand.to],
+      isColumn: operand.isColumn,
+      operator: [afterValue, operator.to],
+      value: [from, afterValue],
+      variables: [from],
+    })
+  }
+
+  /** `customer = {{ … }}`, `customer = ANY({{ … }})` */
+  #readScalar(from: number, operand: Expression): Comparison | undefined {
+    const operator = this.#operator(operand.to)
+    if (operator === undefined) return undefined
+    const { words } = this.#statement
+    const isArray = /^(?:any|some|all)$/.test(words[operator.to] ?? '') && words[operator.to + 1] === '('
+    return this.#readValue(
+      from,
+      operand,
+      operator.isEqual,
+      isArray ? operator.to + 2 : operator.to,
+      isArray ? 1 : 0,
+    )
+  }
+
+  /** `customer IN ( … )`, `customer IN UNNEST( … )`, `customer IN (SELECT unnest( … ))` */
+  #readIn(from: number, operand: Expression): Comparison | undefined {
+    const { words } = this.#statement
+    const isEqual = words[operand.to] !== 'not'
+    const after = isEqual ? operand.to : operand.to + 1
+    if (words[after] !== 'in') return undefined
+    const startsWith = (...expected: string[]) =>
+      expected.every((word, index) => words[after + 1 + index] === word)
+    if (startsWith('unnest', '(')) return this.#readValue(from, operand, isEqual, after + 3, 1)
+    if (startsWith('(', 'select', 'unnest', '(')) return this.#readValue(from, operand, isEqual, after + 5, 2)
+    if (!startsWith('(') || queryWords.has(words[after + 2] ?? '')) return undefined
+    return this.#readItems(from, operand, isEqual, after + 1)
+  }
+
+  /** Reads one value and the brackets that close after it. */
+  #readValue(
+    from: number,
+    operand: Expression,
+    isEqual: boolean,
+    at: number,
+    brackets: number,
+  ): Comparison | undefined {
+    if (!this.#isValue(at)) return undefined
+    const afterValue = this.#type(at + 1)
+    for (let index = 0; index < brackets; index++)
+      if (this.#statement.words[afterValue + index] !== ')') return undefined
+    return this.#comparison(brackets > 0 ? 'array' : 'value', isEqual, from, afterValue + brackets, {
+      operand: [from, operand.to],
+      isColumn: operand.isColumn,
+      operator: [operand.to, at],
+      value: [at, afterValue],
+      variables: [at],
+    })
+  }
+
+  #readItems(from: number, operand: Expression, isEqual: boolean, open: number): Comparison | undefined {
+    const { words } = this.#statement
+    const close = this.#statement.closing(open)
+    const variables: number[] = []
+    const others: Range[] = []
+    for (let at = open + 1; at < close; at++) {
+      const start = at
+      while (at < close && words[at] !== ',')
+        at = '([{'.includes(words[at] === '' ? ' ' : (words[at] ?? ' '))
+          ? this.#statement.closing(at) + 1
+          : at + 1
+      const isAlone = this.#isValue(start) && at === start + 1
+      const hasUserGroup = this.#count(this.#ofUserGroup, start, at) > 0
+      if (hasUserGroup && !isAlone) return undefined
+      if (isAlone) variables.push(start)
+      else if (at > start) others.push(this.#range(start, at))
+    }
+    if (variables.length === 0) return undefined
+    return this.#comparison('items', isEqual, from, close + 1, {
+      operand: [from, operand.to],
+      isColumn: operand.isColumn,
+      operator: [operand.to, open],
+      value: [open, close + 1],
+      variables,
+      others,
+    })
+  }
+
+  #comparison(
+    shape: Comparison['shape'],
+    isEqual: boolean,
+    from: number,
+    to: number,
+    parts: {
+      readonly operand: readonly [number, number]
+      readonly isColumn: boolean
+      readonly operator: readonly [number, number]
+      readonly value: readonly [number, number]
+      readonly variables: readonly number[]
+      readonly others?: readonly Range[]
+    },
+  ): Comparison | undefined {
+    const { words, tokens } = this.#statement
+    if (to > tokens.length || (to < tokens.length && !afterExpression.has(words[to] ?? ''))) return undefined
+    if (this.#count(this.#values, ...parts.operand) > 0) return undefined
+    return {
+      ...this.#range(from, to),
+      operand: this.#range(...parts.operand),
+      isColumn: parts.isColumn,
+      isEqual,
+      shape,
+      variables: parts.variables.flatMap((index) => this.#statement.variable(index) ?? []),
+      otherItems: parts.others ?? [],
+      operator: { start: this.#start(parts.operator[0]), end: this.#start(parts.operator[1]) },
+      value: this.#range(...parts.value),
+      from,
+      to,
+    }
+  }
+
+  /** Reads `=`, `==`, `<>` or `!=`. */
+  #operator(at: number): { readonly isEqual: boolean; readonly to: number } | undefined {
+    const { words } = this.#statement
+    const first = words[at] ?? ''
+    const pair = this.#statement.touchesNext(at) ? first + (words[at + 1] ?? '') : first
+    if (pair === '<>' || pair === '!=') return { isEqual: false, to: at + 2 }
+    if (pair === '==') return { isEqual: true, to: at + 2 }
+    return first === '=' ? { isEqual: true, to: at + 1 } : undefined
+  }
+
+  /**
+   * Reads an expression whose parts bind tighter than any comparison: a name, a literal, a call or brackets, perhaps with a
+   * type, a collation, or the path to a part of it.
+   */
+  #expression(from: number): Expression | undefined {
+    const { words, tokens } = this.#statement
+    const word = words[from] ?? ''
+    let isColumn = this.#isName(from) && !constants.test(word)
+    let at = from + 1
+    if (word === '(') {
+      at = this.#statement.closing(from) + 1
+      isColumn = false
+    } else if (!this.#isName(from) && tokens[from]?.quotes === undefined && !/^\d/.test(word))
+      return undefined
+    for (;;) {
+      const next = words[at] ?? ''
+      const isPair = this.#statement.touchesNext(at)
+      if (next === '.' && (this.#isName(at + 1) || /^[.\d]/.test(words[at + 1] ?? ''))) at += 2
+      else if (next === '(' && this.#isName(at - 1)) {
+        at = this.#statement.closing(at) + 1
+        isColumn = false
+      } else if (next === '[') at = this.#statement.closing(at) + 1
+      else if (next === ':' && words[at + 1] === ':' && isPair) {
+        const to = this.#type(at)
+        isColumn &&= to === at + 3 && textTypes.has(words[at + 2] ?? '')
+        at = to
+      } else if (next === ':' && this.#isName(at + 1)) at += 2
+      else if (next === '-' && words[at + 1] === '>' && isPair && this.#hasArrows) {
+        at += words[at + 2] === '>' ? 3 : 2
+        if (tokens[at]?.quotes === undefined && !/^\d/.test(words[at] ?? '')) return undefined
+        at++
+      } else if (next === 'collate' && (this.#isName(at + 1) || tokens[at + 1]?.quotes !== undefined)) at += 2
+      else break
+      if (at > tokens.length) return undefined
+    }
+    return { to: at, isColumn }
+  }
+
+  /** Skips types written as `::type`, and returns the index after them. */
+  #type(from: number): number {
+    const { words } = this.#statement
+    let at = from
+    while (words[at] === ':' && words[at + 1] === ':' && this.#isName(at + 2)) {
+      at += 3
+      while (words[at] === '(' || words[at] === '[') at = this.#statement.closing(at) + 1
+    }
+    return at
+  }
+
+  #isName(index: number): boolean {
+    return this.#statement.isName(index) && !reserved.has(this.#statement.words[index] ?? '')
+  }
+
+  #isValue(index: number): boolean {
+    const variable = this.#statement.variable(index)
+    return variable !== undefined && variable.form !== 'identifier'
+  }
+
+  #count(before: readonly number[], from: number, to: number): number {
+    return (before[to] ?? 0) - (before[from] ?? 0)
+  }
+
+  #range(from: number, to: number): Range {
+    return { start: this.#start(from), end: this.#statement.tokens[to - 1]?.end ?? 0 }
+  }
+
+  #start(index: number): number {
+    return this.#statement.tokens[index]?.start ?? 0
+  }
+}

@@ -1,0 +1,165 @@
+import { isUserGroupVariable, type Variable } from '../variables.ts'
+import { ComparisonReader, type Comparison } from './comparisons.ts'
+import type { Dialect } from './dialects.ts'
+import type { Statement } from './tokens.ts'
+
+/** The uses of the variables of a statement. */
+export interface Conditions {
+  /** In the order of their first tokens. */
+  readonly comparisons: readonly Comparison[]
+  /** The variables of the user group that the statement only returns or stores. */
+  readonly returned: ReadonlySet<Variable>
+}
+
+const none: Conditions = { comparisons: [], returned: new Set() }
+
+/** Finds the comparisons of a statement, and the variables that it only returns or stores. */
+export function findConditions(statement: Statement, dialect: Dialect): Conditions {
+  const { words, tokens } = statement
+  if (!tokens.some(({ variable }) => variable !== undefined)) return none
+  const reader = new ComparisonReader(statement, dialect.arrows === true, isComparedExactly)
+  const returned = new ReturnedValues(statement)
+  const comparisons: Comparison[] = []
+  // For each open bracket and each open CASE: how many BETWEEN lack their AND.
+  const levels: Level[] = [{ isCase: false, betweens: 0 }]
+  let mayBegin = true
+  for (const [index, word] of words.entries()) {
+    const level = levels.at(-1) ?? { isCase: false, betweens: 0 }
+    if (mayBegin) {
+      const comparison = reader.read(index)
+      if (comparison !== undefined) comparisons.push(comparison)
+    }
+    mayBegin = reader.isBeforeExpression(index)
+    if (word === '(' || word === '[' || word === '{') levels.push({ isCase: false, betweens: 0 })
+    else if (word === ')' || word === ']' || word === '}') {
+      // CASE may be a name, which no END follows.
+      while (levels.length > 1 && levels.pop()?.isCase);
+    } else if (word === 'case') levels.push({ isCase: true, betweens: 0 })
+    else if (word === 'end' && level.isCase) levels.pop()
+    else if (word === 'between') level.betweens++
+    else if (word === 'and' && level.betweens > 0) {
+      level.betweens--
+      mayBegin = false
+    }
+    if (levels.length === 1) returned.take(index)
+  }
+  return { comparisons, returned: returned.end() }
+}
+
+interface Level {
+  readonly isCase: boolean
+  betweens: number
+}
+
+/** Returns true for variables whose texts must be compared exactly, because they tell user groups apart. */
+export function isComparedExactly(variable: Variable): boolean {
+  return isUserGroupVariable(variable) && variable.form === undefined && variable.path[1] !== 'team_id'
+}
+
+/** Statements that return or store the items of their lists. */
+const firstWords = new Set(['select', 'with', 'values', 'from', 'insert', 'replace', 'explain', '('])
+/** Words that end a list of returned or stored items. */
+const listEnds = new Set([
+  ...['from', 'into', 'where', 'group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'union', 'intersect'],
+  ...['except', 'minus', 'on', 'set', 'returning', '|>', 'prewhere', 'settings', 'format'],
+]) // prettier-ignore
+/** Words without quotes that are no columns. */
+const noColumns =
+  /^(?:null|true|false|distinct|all|top|as|collate|at|time|zone|current_date|current_time|current_timestamp)$/
+
+/**
+ * Finds the items of a statement's SELECT list or VALUES that contain variables of the user group and no column. Nothing
+ * in such an item can be compared with a column, unless another part of the statement names it.
+ */
+class ReturnedValues {
+  readonly #statement: Statement
+  readonly #returned = new Set<Variable>()
+  readonly #named: { readonly name: string; readonly variables: readonly Variable[] }[] = []
+  readonly #isUsable: boolean
+  /** The first token of the item, if the position is in a list. */
+  #start: number | undefined
+  #mayCompare = false
+
+  constructor(statement: Statement) {
+    this.#statement = statement
+    this.#isUsable = firstWords.has(statement.words[0] ?? '')
+  }
+
+  /** Takes a token outside brackets and CASE, or one that closes the last bracket or CASE. */
+  take(index: number): void {
+    const { words } = this.#statement
+    const word = words[index] ?? ''
+    // What another statement stores can be compared later.
+    if (word === 'into' && words[0] !== 'insert' && words[0] !== 'replace') this.#mayCompare = true
+    if (word === 'intersect' || word === 'minus' || (word === 'except' && words[index - 1] !== '*'))
+      this.#mayCompare = true
+    if (word === ',' || listEnds.has(word)) {
+      this.#finishItem(index)
+      if (word !== ',') this.#start = undefined
+    } else if (word === 'select' || word === 'values') this.#start = index + 1
+  }
+
+  end(): ReadonlySet<Variable> {
+    const { words, tokens } = this.#statement
+    this.#finishItem(tokens.length)
+    if (this.#mayCompare || !this.#isUsable) return new Set()
+    if (this.#named.length > 0) {
+      const uses = new Map<string, number>()
+      for (const index of words.keys()) {
+        const name = this.#statement.nameAt(index)
+        uses.set(name, (uses.get(name) ?? 0) + 1)
+      }
+      for (const { name, variables } of this.#named)
+        if ((uses.get(name) ?? 0) > 1) for (const variable of variables) this.#returned.delete(variable)
+    }
+    return this.#returned
+  }
+
+  #finishItem(end: number): void {
+    if (this.#start === undefined) return
+    const start = this.#start
+    this.#start = end + 1
+    const { words } = this.#statement
+    const variables: Variable[] = []
+    let alias: string | undefined
+    let isType = false
+    for (let index = start; index < end; index++) {
+      const variable = this.#statement.variable(index)
+      const word = words[index] ?? ''
+      if (variable !== undefined && isComparedExactly(variable)) variables.push(variable)
+      const isName = this.#statement.isName(index)
+      // The words of a type follow `::` or AS.
+      isType = isName && (isType || [':', 'as'].includes(words[index - 1] ?? ''))
+      const isLast = index === end - 1 && index > start
+      if (isLast && (isName || this.#isLiteral(index)) && this.#isAlias(index))
+        alias = this.#statement.nameAt(index)
+      else if (
+        isName &&
+        !isType &&
+        !noColumns.test(word) &&
+        words[index + 1] !== '(' &&
+        !this.#isLiteral(index + 1)
+      )
+        return
+    }
+    for (const variable of variables) this.#returned.add(variable)
+    if (alias !== undefined && variables.length > 0) this.#named.push({ name: alias, variables })
+  }
+
+  /** Returns true for the name after an expression that is its alias, perhaps a literal. */
+  #isAlias(index: number): boolean {
+    const { words, tokens } = this.#statement
+    if (words[index - 1] === 'as') return true
+    const { variable, quotes } = tokens[index - 1] ?? {}
+    return (
+      words[index - 1] === ')' ||
+      variable !== undefined ||
+      quotes !== undefined ||
+      this.#statement.isName(index - 1)
+    )
+  }
+
+  #isLiteral(index: number): boolean {
+    return this.#statement.tokens[index]?.quotes?.holds === 'literal'
+  }
+}

@@ -1,0 +1,306 @@
+import { afterExpression, queryWords, type Comparison } from './comparisons.ts'
+import type { Statement } from './tokens.ts'
+
+/** Conditions joined by AND. */
+interface Conjunction {
+  /** The current condition. */
+  condition: 'nothing' | 'limit' | 'other'
+  hasLimit: boolean
+  /** OR joins conditions, too. */
+  hasOr: boolean
+  /** Number of BETWEEN that lack their AND. */
+  betweens: number
+}
+
+/** One branch of a UNION. */
+interface Branch {
+  clause: 'start' | 'list' | 'from' | 'on' | 'where' | 'other'
+  /** Only ALL or DISTINCT was before. */
+  isEmpty: boolean
+  hasLimitInWhere: boolean
+  hasLimitInOn: boolean
+  hasOuterJoin: boolean
+  /** The next token begins a table or a subquery of FROM. */
+  expectsSource: boolean
+  hasSource: boolean
+  /** A table or subquery of FROM is not limited. */
+  hasUnlimitedSource: boolean
+}
+
+/** A query in brackets, or a whole statement. */
+interface Query extends Conjunction {
+  readonly kind: 'query'
+  branch: Branch
+  areOtherBranchesLimited: boolean
+  /** The table expressions of WITH, and whether each is limited. */
+  readonly expressions: Map<string, boolean>
+  /** The name that the next query in brackets defines. */
+  defines: string | undefined
+  /** The name before the last brackets. */
+  nameBeforeBrackets: string
+}
+
+/** Brackets that are no query, or a CASE. */
+interface Group extends Conjunction {
+  readonly kind: 'group' | 'case'
+  /** The brackets are a whole condition of a conjunction. */
+  readonly isCondition: boolean
+}
+
+const setOperations = new Set(['union', 'intersect', 'except', 'minus'])
+/** Words before JOIN that keep rows which do not meet the condition. Some are names in some databases. */
+const outerJoins = new Set(['left', 'right', 'full', 'outer', 'anti', 'semi', 'asof', 'any'])
+const joins = new Set(['join', 'straight_join', 'apply'])
+
+/**
+ * Decides whether a statement returns only rows that meet one of some comparisons: each branch of a UNION has one in its
+ * WHERE or in the ON of an inner join, joined by AND, or reads only subqueries and table expressions that have one. Returns
+ * false if that is not certain.
+ */
+export class Restriction {
+  readonly #statement: Statement
+  readonly #limits: ReadonlyMap<number, Comparison>
+  readonly #pipesMeanOr: boolean
+  readonly #levels: [Query, ...(Query | Group)[]] = [newQuery()]
+
+  /** @param pipesMeanOr set if `||` means OR */
+  constructor(statement: Statement, limits: readonly Comparison[], pipesMeanOr: boolean) {
+    this.#statement = statement
+    this.#limits = new Map(limits.map((limit) => [limit.from, limit]))
+    this.#pipesMeanOr = pipesMeanOr
+  }
+
+  isMet(): boolean {
+    const { words } = this.#statement
+    for (let index = 0; index < words.length; index++) {
+      const limit = this.#limits.get(index)
+      if (limit !== undefined && this.#isAtCondition()) {
+        this.#level.condition = 'limit'
+        index = limit.to - 1
+      } else this.#take(index, words[index] ?? '')
+    }
+    return this.#levels.length === 1 && endQuery(this.#levels[0])
+  }
+
+  get #level(): Query | Group {
+    return this.#levels.at(-1) ?? this.#levels[0]
+  }
+
+  /** Returns true if a condition of a conjunction begins here. */
+  #isAtCondition(): boolean {
+    const level = this.#level
+    if (level.condition !== 'nothing') return false
+    return level.kind === 'query' ? ['where', 'on'].includes(level.branch.clause) : level.isCondition
+  }
+
+  #take(index: number, word: string): void {
+    const level = this.#level
+    if (word === '(' || word === '[' || word === '{') this.#open(index, word)
+    else if (word === ')' || word === ']' || word === '}') this.#close(index)
+    else if (word === 'case') this.#levels.push({ kind: 'case', isCondition: false, ...newConjunction() })
+    else if (word === 'end' && level.kind === 'case') {
+      this.#levels.pop()
+      setOther(this.#level)
+    } else if (word === 'between') {
+      level.betweens++
+      setOther(level)
+    } else if (word === 'and' && level.betweens > 0) level.betweens--
+    else if (word === 'and') {
+      level.hasLimit ||= level.condition === 'limit'
+      level.condition = 'nothing'
+    } else if (word === 'or' || word === 'xor' || this.#isOrOperator(index)) level.hasOr = true
+    else if (level.kind === 'query') this.#takeInQuery(index, word, level)
+    else setOther(level)
+  }
+
+  #isOrOperator(index: number): boolean {
+    const { words } = this.#statement
+    return this.#pipesMeanOr && words[index] === '|' && words[index + 1] === '|'
+  }
+
+  #open(index: number, word: string): void {
+    const level = this.#level
+    const isQuery = word === '(' && queryWords.has(this.#statement.words[index + 1] ?? '')
+    const isCondition = word === '(' && this.#isAtCondition()
+    if (level.kind === 'query') {
+      level.nameBeforeBrackets = this.#key(index - 1)
+      if (!isQuery) takeSource(level.branch, false)
+    }
+    this.#levels.push(isQuery ? newQuery() : { kind: 'group', isCondition, ...newConjunction() })
+  }
+
+  #close(index: number): void {
+    // CASE may be a name, which no END follows.
+    while (this.#level.kind === 'case') this.#levels.pop()
+    if (this.#levels.length === 1) return
+    const closed = this.#levels.pop() as Query | Group
+    const level = this.#level
+    const isLimited = closed.kind === 'query' ? endQuery(closed) : endConjunction(closed)
+    if (closed.kind === 'group' && closed.isCondition && isLimited && this.#endsCondition(index + 1))
+      level.condition = 'limit'
+    else setOther(level)
+    if (level.kind === 'query') {
+      if (closed.kind === 'query') takeQuery(level, isLimited)
+      level.branch.isEmpty = false
+    }
+  }
+
+  #endsCondition(index: number): boolean {
+    const { words } = this.#statement
+    return index >= words.length || afterExpression.has(words[index] ?? '')
+  }
+
+  #takeInQuery(index: number, word: string, level: Query): void {
+    const { branch } = level
+    const { words } = this.#statement
+    if (setOperations.has(word) && words[index - 1] !== '*') {
+      endBranch(level)
+      level.branch = newBranch()
+    } else if (this.#endsClause(index)) {
+      endClause(level)
+      branch.clause = 'other'
+    } else if (word === 'where' || (word === 'on' && branch.hasSource)) {
+      endClause(level)
+      branch.clause = word
+    } else if (joins.has(word) || (word === ',' && isInFrom(branch))) {
+      endClause(level)
+      // The WHERE before a JOIN does not limit the rows of the joined table.
+      branch.hasLimitInWhere = false
+      branch.clause = 'from'
+      branch.expectsSource = true
+    } else if (word === 'from' && words[index - 1] !== 'distinct') {
+      endClause(level)
+      branch.clause = 'from'
+      branch.expectsSource = true
+    } else if (outerJoins.has(word) && isInFrom(branch)) branch.hasOuterJoin = true
+    else if (branch.expectsSource) takeSource(branch, this.#isLimitedExpression(index))
+    else if (branch.clause === 'start') this.#takeAtStart(index, word, level)
+    else setOther(level)
+  }
+
+  #takeAtStart(index: number, word: string, level: Query): void {
+    const { branch } = level
+    if (word === 'all' || word === 'distinct') return
+    branch.isEmpty = false
+    if (word === 'select' || word === 'values') {
+      branch.clause = 'list'
+      branch.hasLimitInWhere = false
+      level.defines = undefined
+    } else if (word === 'as') {
+      const isList = this.#statement.words[index - 1] === ')'
+      level.defines = isList ? level.nameBeforeBrackets : this.#key(index - 1)
+    }
+  }
+
+  /** Returns true for words that end FROM and WHERE. No database accepts them as names here. */
+  #endsClause(index: number): boolean {
+    const { words, tokens } = this.#statement
+    const next = words[index + 1] ?? ''
+    switch (words[index]) {
+      case 'group':
+      case 'order':
+        return next === 'by'
+      case 'limit':
+        return /^\d/.test(next) || tokens[index + 1]?.variable !== undefined
+      default:
+        return words[index] === 'having' || words[index] === '|>'
+    }
+  }
+
+  /** Returns true if the name at the index is a table expression of WITH that is limited. */
+  #isLimitedExpression(index: number): boolean {
+    const next = this.#statement.words[index + 1]
+    if (next === '.' || next === '(') return false
+    const key = this.#key(index)
+    for (const level of this.#levels.toReversed()) {
+      const isLimited = level.kind === 'query' ? level.expressions.get(key) : undefined
+      if (isLimited !== undefined) return isLimited
+    }
+    return false
+  }
+
+  /** Names with and without quotes differ, because databases disagree about their case. */
+  #key(index: number): string {
+    return (this.#statement.tokens[index]?.quotes?.open ?? '') + this.#statement.nameAt(index)
+  }
+}
+
+function setOther(level: Conjunction): void {
+  // Whatever follows a whole condition is no part of it: only AND and OR continue.
+  if (level.condition === 'nothing') level.condition = 'other'
+}
+
+function isInFrom({ clause }: Branch): boolean {
+  return clause === 'from' || clause === 'on'
+}
+
+function takeSource(branch: Branch, isLimited: boolean): void {
+  if (!branch.expectsSource) return
+  branch.expectsSource = false
+  branch.hasSource = true
+  branch.hasUnlimitedSource ||= !isLimited
+}
+
+/** Takes a query in brackets: a table expression, a branch of a UNION, or a source of FROM. */
+function takeQuery(level: Query, isLimited: boolean): void {
+  const { branch, defines } = level
+  if (branch.clause === 'start' && defines !== undefined) level.expressions.set(defines, isLimited)
+  else if (branch.clause === 'start') branch.hasLimitInWhere = isLimited && branch.isEmpty
+  else takeSource(branch, isLimited)
+  level.defines = undefined
+}
+
+function newConjunction(): Conjunction {
+  return { condition: 'nothing', hasLimit: false, hasOr: false, betweens: 0 }
+}
+
+function endConjunction(level: Conjunction): boolean {
+  const isLimited = (level.hasLimit || level.condition === 'limit') && !level.hasOr
+  Object.assign(level, newConjunction())
+  return isLimited
+}
+
+function newQuery(): Query {
+  return {
+    kind: 'query',
+    branch: newBranch(),
+    areOtherBranchesLimited: true,
+    expressions: new Map(),
+    defines: undefined,
+    nameBeforeBrackets: '',
+    ...newConjunction(),
+  }
+}
+
+function newBranch(): Branch {
+  return {
+    clause: 'start',
+    isEmpty: true,
+    hasLimitInWhere: false,
+    hasLimitInOn: false,
+    hasOuterJoin: false,
+    expectsSource: false,
+    hasSource: false,
+    hasUnlimitedSource: false,
+  }
+}
+
+function endClause(level: Query): void {
+  const { branch } = level
+  const isLimited = endConjunction(level)
+  takeSource(branch, false)
+  if (branch.clause === 'where') branch.hasLimitInWhere ||= isLimited
+  if (branch.clause === 'on') branch.hasLimitInOn ||= isLimited
+}
+
+function endBranch(level: Query): void {
+  endClause(level)
+  const { hasLimitInWhere, hasLimitInOn, hasOuterJoin, hasSource, hasUnlimitedSource } = level.branch
+  level.areOtherBranchesLimited &&=
+    hasLimitInWhere || (hasLimitInOn && !hasOuterJoin) || (hasSource && !hasUnlimitedSource)
+}
+
+function endQuery(level: Query): boolean {
+  endBranch(level)
+  return level.areOtherBranchesLimited
+}
