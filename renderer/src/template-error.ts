@@ -26,6 +26,8 @@ export type TemplateErrorCode =
   | 'identifier_not_allowed'
   /** A statement whose rows are not limited to a variable that `checkTemplate` requires. */
   | 'missing_variable'
+  /** A text of the user group where the database may convert it or merge it with others. */
+  | 'inexact_comparison'
   /** An object, a nested array, or a value that the database cannot store. */
   | 'unusable_value'
   | 'too_many_values'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { compileSql, type SqlDialect } from '../src/index.ts'
+import { type SqlDialect } from '../src/index.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
-import { refusal, value, withValue } from './support.ts'
+import { compileWith, refusal, value, withValue } from './support.ts'
 
 /** The README's statements about bound values. ¤ is the variable. */
 type Case = readonly [template: string, bound: unknown, expected: unknown[]]
@@ -14,7 +14,7 @@ async function open(t: TestContext, dialect: Database['dialect']) {
   await database.execute("INSERT INTO sales VALUES (1, 'EU'), (2, '3'), (4, NULL)")
   /** Rows of one column each. */
   return async (template: string, bound: unknown) => {
-    const statement = compileSql(template.replaceAll('¤', value), withValue(bound), { dialect })
+    const statement = compileWith(template.replaceAll('¤', value), withValue(bound), dialect)
     return (await database.query(statement)).flat()
   }
 }
@@ -33,7 +33,7 @@ const cases: Record<Database['dialect'], readonly Case[]> = {
     ['SELECT n FROM sales ORDER BY ¤ DESC, n', 'n', [1, 2, 4]],
     ["SELECT n FROM sales ORDER BY CASE ¤ WHEN 'n' THEN -n END", 'n', [4, 2, 1]],
     ['SELECT n > ¤ FROM sales GROUP BY 1 ORDER BY 1', 3, [false, true]],
-    ["SELECT {{ date user_group.properties.value }} > DATE '2026-01-01'", '2026-01-02', [true]],
+    ["SELECT {{ date passed.value }} > DATE '2026-01-01'", '2026-01-02', [true]],
     ['SELECT n FROM sales WHERE region = ANY(¤) ORDER BY 1', ['EU', '3'], [1, 2]],
     ['SELECT n FROM sales WHERE n = ANY(¤) ORDER BY 1', [1, 2], [1, 2]],
     ['SELECT n FROM sales WHERE n = ANY(¤::int[]) ORDER BY 1', ['1', '2'], [1, 2]],
@@ -58,7 +58,7 @@ const cases: Record<Database['dialect'], readonly Case[]> = {
     ['SELECT n FROM sales WHERE region = ¤', 3, []],
     ['SELECT n FROM sales WHERE region = CAST(¤ AS INTEGER)', 3, [2]],
     ["SELECT date(¤) > '2026-01-01'", '2026-01-02', [1]],
-    ["SELECT {{ date user_group.properties.value }} > '2026-01-01'", '2026-01-02', [1]],
+    ["SELECT {{ date passed.value }} > '2026-01-01'", '2026-01-02', [1]],
     ["SELECT date('2026-01-04', '-' || CAST(¤ AS INTEGER) || ' days')", 3, ['2026-01-01']],
     ['SELECT n FROM sales WHERE region IS ¤', null, [4]],
     ['SELECT n FROM sales WHERE region IS ¤', 'EU', [1]],
@@ -78,7 +78,7 @@ const cases: Record<Database['dialect'], readonly Case[]> = {
     ["SELECT n FROM sales WHERE region LIKE CONCAT('%', ¤, '%')", 'e', []],
     ["SELECT n FROM sales WHERE region LIKE CONCAT('%', ¤, '%') COLLATE utf8mb4_general_ci", 'e', [1]],
     ["SELECT CAST(DATE '2026-01-01' + INTERVAL ¤ DAY AS char)", 3, ['2026-01-04']],
-    ["SELECT {{ date user_group.properties.value }} > '2026-01-01'", '2026-01-02', [1]],
+    ["SELECT {{ date passed.value }} > '2026-01-01'", '2026-01-02', [1]],
     ['SELECT n FROM sales ORDER BY ¤ DESC, n', 'n', [1, 2, 4]],
     ["SELECT n FROM sales ORDER BY CASE ¤ WHEN 'n' THEN -n END", 'n', [4, 2, 1]],
     ['SELECT n > ¤ FROM sales GROUP BY 1 ORDER BY 1', 3, [0, 1]],
@@ -88,7 +88,7 @@ const cases: Record<Database['dialect'], readonly Case[]> = {
     ["SELECT concat('n', ¤)", 3, ['n3']],
     ['SELECT n FROM sales WHERE region = ¤', 'eu', []],
     ['SELECT n FROM sales WHERE region IS NOT DISTINCT FROM ¤', null, [4]],
-    ["SELECT {{ date user_group.properties.value }} > DATE '2026-01-01'", '2026-01-02', [true]],
+    ["SELECT {{ date passed.value }} > DATE '2026-01-01'", '2026-01-02', [true]],
     ["SELECT (DATE '2026-01-01' + ¤ * INTERVAL '1 day')::date::varchar", 3, ['2026-01-04']],
     ['SELECT n FROM sales WHERE region = ANY(¤) ORDER BY 1', ['EU', '3'], [1, 2]],
     ['SELECT n FROM sales WHERE region = ANY(¤)', [], []],

@@ -2,11 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { compileSql, type SqlDialect } from '../src/index.ts'
 import { dialects } from '../src/sql/dialects.ts'
-import { asText, compiled, example, placeholders, refusal, sqlDialects, value, withValue } from './support.ts'
+import {
+  asText,
+  compiled,
+  compileWith,
+  example,
+  placeholders,
+  refusal,
+  sqlDialects,
+  value,
+  withValue,
+} from './support.ts'
 
-const region = '{{ user_group.properties.region }}'
-const regions = '{{ user_group.properties.regions }}'
-const none = '{{ user_group.properties.none }}'
+const region = '{{ passed.region }}'
+const regions = '{{ passed.regions }}'
+const none = '{{ passed.none }}'
 
 describe('compileSql binds', () => {
   for (const dialect of sqlDialects) {
@@ -14,13 +24,10 @@ describe('compileSql binds', () => {
     const [first, second, third] = [placeholder(1), placeholder(2), placeholder(3)]
 
     it(`each occurrence with its own placeholder (${dialect})`, () => {
-      assert.deepEqual(
-        compiled(`SELECT ${region}, {{ user_group.name }} WHERE a = ${region} -- end`, dialect),
-        {
-          text: `SELECT ${first}, ${second} WHERE a = ${third} -- end`,
-          values: ['EU', 'Example customer', 'EU'],
-        },
-      )
+      assert.deepEqual(compiled(`SELECT ${region}, {{ passed.name }} WHERE a = ${region} -- end`, dialect), {
+        text: `SELECT ${first}, ${second} WHERE a = ${third} -- end`,
+        values: ['EU', 'Example customer', 'EU'],
+      })
     })
 
     it(`a list as the items of IN and NOT IN (${dialect})`, () => {
@@ -33,7 +40,7 @@ describe('compileSql binds', () => {
     it(`an empty list so that nothing is in it or outside it (${dialect})`, () => {
       if (dialect === 'clickhouse') {
         // NOT IN (NULL) is true there.
-        for (const list of [none, `${region}, ${none}`, '{{ user_group.properties.nothing }}'])
+        for (const list of [none, `${region}, ${none}`, '{{ passed.nothing }}'])
           assert.equal(refusal(`a NOT IN (${list})`, dialect).code, 'unusable_value')
         assert.equal(refusal(`a IN (${value})`, dialect, withValue(['EU', null])).code, 'unusable_value')
         return
@@ -46,14 +53,14 @@ describe('compileSql binds', () => {
 
     it(`strings, numbers and null unchanged (${dialect})`, () => {
       for (const bound of ['', "'", '\\', '🙂', '0', 0, -1, 1.5, 1e300, Number.MAX_SAFE_INTEGER, null]) {
-        const { text, values } = compileSql(`SELECT ${value}`, withValue(bound), { dialect })
+        const { text, values } = compileWith(`SELECT ${value}`, withValue(bound), dialect)
         assert.deepEqual([asText(text), values], [`SELECT ${first}`, [bound]])
       }
     })
 
     it(`booleans as the driver accepts them (${dialect})`, () => {
       const expected = ['sqlite', 'oracle'].includes(dialect) ? [1, 0] : [true, false]
-      const { text, values } = compileSql(`a IN (${value})`, withValue([true, false]), { dialect })
+      const { text, values } = compileWith(`a IN (${value})`, withValue([true, false]), dialect)
       assert.deepEqual([asText(text), values], [`a IN (${first}, ${second})`, expected])
     })
 
@@ -65,7 +72,7 @@ describe('compileSql binds', () => {
 
     it(`variables between operators, brackets and comments (${dialect})`, () => {
       const template = `SELECT(${region})+${region}*-${region} /* a */ , -- b\n${region}\r\n, f(${region},${region});`
-      const { text, values } = compileSql(template, example, { dialect })
+      const { text, values } = compileWith(template, example, dialect)
       let position = 0
       assert.equal(
         text,
@@ -148,8 +155,8 @@ describe('list', () => {
     it(`refused in ${template}`, () => {
       const error = refusal(template)
       assert.equal(error.code, 'list_outside_in')
-      assert.equal(error.variable, 'user_group.properties.regions')
-      assert.match(error.message, /region IN \(\{\{ user_group\.properties\.regions \}\}\)/)
+      assert.equal(error.variable, 'passed.regions')
+      assert.match(error.message, /region IN \(\{\{ passed\.regions \}\}\)/)
       assert.equal(
         refusal(template.replaceAll(regions, value), 'postgresql', withValue(['x'])).code,
         error.code,
@@ -213,10 +220,10 @@ describe('compileSql refuses', () => {
     it(`more than ${maxValues} values (${dialect})`, () => {
       const list = Array.from({ length: maxValues }, (_, i) => i)
       const template = `a IN (${value})`
-      assert.equal(compileSql(template, withValue(list), { dialect }).values.length, maxValues)
+      assert.equal(compileWith(template, withValue(list), dialect).values.length, maxValues)
       assert.equal(refusal(template, dialect, withValue([...list, 0])).code, 'too_many_values')
       assert.equal(
-        refusal(`${template} AND b = {{ user_group.name }}`, dialect, withValue(list)).code,
+        refusal(`${template} AND b = {{ passed.name }}`, dialect, withValue(list)).code,
         'too_many_values',
       )
     })
@@ -226,7 +233,7 @@ describe('compileSql refuses', () => {
     const [a, b] = ['$\ud800$', '$\ud801$']
     assert.throws(
       () =>
-        compileSql(`SELECT ${a} ${b} , ${a} , {{ user_group.name }} , ${b}`, example, {
+        compileSql(`SELECT ${a} ${b} , ${a} , {{ passed.name }} , ${b}`, example, {
           dialect: 'postgresql',
         }),
       { name: 'TemplateError', code: 'malformed_template' },

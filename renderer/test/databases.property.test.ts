@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compileSql, TemplateError, type CompiledSql } from '../src/index.ts'
+import { TemplateError, type CompiledSql } from '../src/index.ts'
 import { grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { everywhere, mark, rules, variable } from './lexical-cases.ts'
-import { compiled, example, placeholders, refusal, value, withValue } from './support.ts'
+import { compiled, compileWith, example, placeholders, refusal, value, withValue } from './support.ts'
 
 function typeOf(scalar: string | number | boolean): 'text' | 'number' | 'boolean' {
   return typeof scalar === 'string' ? 'text' : (typeof scalar as 'number' | 'boolean')
@@ -33,7 +33,7 @@ for (const dialect of realDatabases) {
         fc.asyncProperty(scalar, async (scalar) => {
           fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(scalar))
           const template = `SELECT ${database.cast(value, typeOf(scalar))}`
-          const rows = await database.query(compileSql(template, withValue(scalar), { dialect }))
+          const rows = await database.query(compileWith(template, withValue(scalar), dialect))
           assert.deepEqual(rows, [
             [hasNoBooleans(dialect) && typeof scalar === 'boolean' ? Number(scalar) : scalar],
           ])
@@ -41,7 +41,7 @@ for (const dialect of realDatabases) {
         runs(400),
       )
       const [row] = await database.query(
-        compileSql(`SELECT ${database.cast(value, 'text')}`, withValue(null), { dialect }),
+        compileWith(`SELECT ${database.cast(value, 'text')}`, withValue(null), dialect),
       )
       assert.deepEqual(row, [null])
     })
@@ -52,7 +52,7 @@ for (const dialect of realDatabases) {
       await database.execute('CREATE TABLE sales (customer text, amount int)')
       const insert = 'INSERT INTO sales VALUES ({{ user_group.provided_id }}, 1)'
       for (const customer of ['customer-1', 'customer-2', '', 'NULL']) {
-        await database.query(compileSql(insert, { ...example, providedId: customer }, { dialect }))
+        await database.query(compileWith(insert, { ...example, providedId: customer }, dialect))
       }
       const template = `SELECT customer FROM sales WHERE customer = {{ user_group.provided_id }} AND amount > 0 -- it's
         UNION ALL SELECT customer FROM sales WHERE amount < 0`
@@ -60,8 +60,8 @@ for (const dialect of realDatabases) {
         fc.asyncProperty(hostileText, async (providedId) => {
           fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(providedId))
           const userGroup = { ...example, providedId }
-          await database.query(compileSql(insert, userGroup, { dialect }))
-          const rows = await database.query(compileSql(template, userGroup, { dialect }))
+          await database.query(compileWith(insert, userGroup, dialect))
+          const rows = await database.query(compileWith(template, userGroup, dialect))
           assert.ok(rows.length > 0)
           assert.deepEqual(new Set(rows.flat()), new Set([providedId]))
         }),
@@ -90,12 +90,12 @@ for (const dialect of realDatabases) {
       await database.execute('CREATE TABLE sales (region text)')
       const insert = `INSERT INTO sales VALUES (${value})`
       for (const region of all) {
-        await database.query(compileSql(insert, withValue(region), { dialect }))
+        await database.query(compileWith(insert, withValue(region), dialect))
       }
       await database.execute('INSERT INTO sales VALUES (NULL)')
       const select = async (operator: string, list: unknown[]) => {
         const template = `SELECT region FROM sales WHERE region ${operator} (${value})`
-        const rows = await database.query(compileSql(template, withValue(list), { dialect }))
+        const rows = await database.query(compileWith(template, withValue(list), dialect))
         return rows.flat().sort()
       }
       await fc.assert(
@@ -133,7 +133,7 @@ for (const dialect of realDatabases) {
         "region LIKE concat('%', ¤, '%') AND ¤ <> ''",
       ]) {
         const template = `SELECT region FROM sales WHERE ${condition.replaceAll('¤', text)}`
-        assert.deepEqual(await database.query(compileSql(template, withValue(null), { dialect })), [])
+        assert.deepEqual(await database.query(compileWith(template, withValue(null), dialect)), [])
       }
     })
 
@@ -143,7 +143,7 @@ for (const dialect of realDatabases) {
       await fc.assert(
         fc.asyncProperty(statement(database), hostileText, async ({ template, expected }, name) => {
           fc.pre(dialect !== 'duckdb' || isUnchangedByDuckDb(name))
-          const result = compileSql(template, { ...example, name }, { dialect })
+          const result = compileWith(template, { ...example, name }, dialect)
           assert.deepEqual(result.values, [name])
           const [row = []] = await database.query(result)
           const wanted = expected.map((column, i) => (column === variable ? name : (column ?? row[i])))

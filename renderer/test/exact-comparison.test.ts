@@ -1,87 +1,290 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { compileSql } from '../src/index.ts'
-import { openDatabase, realDatabases } from './databases.ts'
+import { describe, it } from 'node:test'
+import { compileSql, type SqlDialect, type VariableSource } from '../src/index.ts'
+import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { example } from './support.ts'
 
-/** Ids that the service keeps apart, and that collations merge. */
-const customers = [
-  'acme',
-  'ACME',
-  'Acmé',
-  'acme ',
-  'acme\t',
-  'ａcme',
-  'acme\u200b',
-  'straße',
-  'strasse',
-  'ı',
-  'i',
-  '0',
-  'x',
+/** Ids that the service keeps apart, and that collations, padding and conversions merge. */
+const texts = [
+  ...['acme', 'ACME', 'Acmé', 'acme ', 'acme\t', 'ａcme', 'acme\u200b', 'straße', 'strasse', 'ı', 'i', '0', 'x', 'a_c', 'a%', '%'],
+  ...['ä', 'a\u0308', 'é', 'e', 'ß', 'ss', 'A', 'a', '42', '042', ' 42', '42 ', 'true', 't', 'NULL', "'", '\\', '"a"', '{acme}'],
+] // prettier-ignore
+const numbers = [
+  ...['42', '042', ' 42', '42 ', '42.0', '42.00', '42.4', '4.2e1', '4e1', '40', '0x2A', '+42', '-0', '0', '1', '7abc', 'abc', ''],
+  ...['9007199254740992', '9007199254740993', '9007199254740993.0', 'NaN', 'true', '4_2'],
+] // prettier-ignore
+const uuid = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+const uuids = [uuid, uuid.toUpperCase(), `{${uuid}}`, uuid.replaceAll('-', ''), ` ${uuid}`, '42']
+const dates = [
+  ...['2026-01-31', '20260131', '2026-1-31', 'January 31, 2026', '2026-01-31 00:00:00', '2026-01-31T00:00:00', '2026/01/31', '26-01-31'],
+  ...['2026-01-31 00:00:00+00', 'today', 'epoch', '1769817600', '42'],
+] // prettier-ignore
+const booleans = ['true', 'TRUE', 't', 'yes', 'on', '1', 'y', ' true', 'false', '0', 'f', '42']
+
+/** By column type: the values of the rows as SQL literals, or `texts` for a row of each text, and the ids. */
+type Column = readonly [type: string, rows: readonly string[] | 'texts', ids: readonly string[]]
+
+const aNumber = ['42', '40', '0']
+const columns: Record<Database['dialect'], readonly Column[]> = {
+  postgresql: [
+    ...['text', 'varchar(80)', 'text COLLATE "C"', 'citext', 'text COLLATE loose', 'name'].map(textColumn),
+    ['char(20)', ["'acme'", "'ACME'", "'42'", "'a'"], texts],
+    ['smallint', aNumber, numbers],
+    ['integer', aNumber, numbers],
+    ['bigint', [...aNumber, '9007199254740992', '9007199254740993'], numbers],
+    ['numeric', [...aNumber, '42.0', '42.40', '9007199254740993'], numbers],
+    ['numeric(12,2)', [...aNumber, '42.4'], numbers],
+    ['double precision', [...aNumber, '9007199254740993'], numbers],
+    ['real', aNumber, numbers],
+    ['money', aNumber, numbers],
+    ['uuid', [`'${uuid}'`], uuids],
+    ['date', ["'2026-01-31'", 'current_date'], dates],
+    ['timestamp', ["'2026-01-31'"], dates],
+    ['timestamptz', ["'2026-01-31'"], dates],
+    ['boolean', ['true', 'false'], booleans],
+    ['jsonb', ["'42'", "'42.0'", `'"acme"'`], ['42', '42.0', ' 42', '"acme"', 'acme']],
+    ['bytea', ["'acme'", "'42'"], ['acme', '\\x61636d65', '42', '\\x3432']],
+    ['inet', ["'10.0.0.1'"], ['10.0.0.1', '10.0.0.1/32', ' 10.0.0.1']],
+  ],
+  sqlite: [
+    ...['TEXT', 'VARCHAR(80)', 'TEXT COLLATE NOCASE', 'TEXT COLLATE RTRIM', 'BLOB', ''].map(textColumn),
+    ['INTEGER', [...aNumber, '9007199254740993', "'7abc'"], numbers],
+    ['NUMERIC', [...aNumber, '42.4', "'042'", "'7abc'"], numbers],
+    ['REAL', [...aNumber, '42.4'], numbers],
+    ['BOOLEAN', ['true', 'false'], booleans],
+    ['DATE', ["'2026-01-31'"], dates],
+  ],
+  mariadb: [
+    ...['varchar(80)', 'text', 'varchar(80) COLLATE utf8mb4_bin', 'varbinary(80)'].map(textColumn),
+    ['varchar(80) COLLATE utf8mb4_general_ci', 'texts', texts],
+    ['char(20)', ["'acme'", "'ACME'", "'42'", "'a'"], texts],
+    ['varchar(80) CHARACTER SET latin1', ["'acme'", "'ACME'", "'ä'", "'a'"], texts],
+    ['int', aNumber, numbers],
+    ['bigint', [...aNumber, '9007199254740992', '9007199254740993'], numbers],
+    ['decimal(20,2)', [...aNumber, '42.4'], numbers],
+    ['double', [...aNumber, '9007199254740993'], numbers],
+    ['boolean', ['true', 'false'], booleans],
+    ['date', ["'2026-01-31'"], dates],
+    ['datetime', ["'2026-01-31'"], dates],
+    ['uuid', [`'${uuid}'`], uuids],
+    ["enum('acme', 'b')", ["'acme'", "'b'"], ['acme', 'ACME', '1', '2', 'b']],
+  ],
+  duckdb: [
+    ...['VARCHAR', 'VARCHAR COLLATE NOCASE', 'VARCHAR COLLATE NOACCENT', 'VARCHAR COLLATE NOCASE.NOACCENT'].map(textColumn),
+    ['INTEGER', aNumber, numbers],
+    ['BIGINT', [...aNumber, '9007199254740992', '9007199254740993'], numbers],
+    ['HUGEINT', [...aNumber, '9007199254740993'], numbers],
+    ['DECIMAL(10,0)', aNumber, numbers],
+    ['DECIMAL(20,2)', [...aNumber, '42.4'], numbers],
+    ['DOUBLE', [...aNumber, '9007199254740993'], numbers],
+    ['FLOAT', aNumber, numbers],
+    ['UUID', [`'${uuid}'`], uuids],
+    ['DATE', ["'2026-01-31'"], dates],
+    ['TIMESTAMP', ["'2026-01-31'"], dates],
+    ['BOOLEAN', ['true', 'false'], booleans],
+    ["ENUM('acme', 'ACME')", ["'acme'", "'ACME'"], texts],
+  ],
+} // prettier-ignore
+
+function textColumn(type: string): Column {
+  return [type, 'texts', texts]
+}
+
+/** Conditions that select the rows of ¤, and others that select all others. ¤s is a list of it. */
+const equal = [
+  'c = ¤', '¤ = c', 't.c = ¤', '(c) = ¤', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
+  'CASE WHEN c = ¤ THEN true ELSE false END', 'n IN (SELECT n FROM t AS u WHERE u.c = ¤)', "c IN (¤s, ¤)", 'coalesce(c = ¤, false)',
+] // prettier-ignore
+const different = [
+  'c <> ¤',
+  'c != ¤',
+  '¤ <> c',
+  'c NOT IN (¤)',
+  'c NOT IN (¤s)',
+  'NOT c = ¤',
+  'NOT (c IN (¤))',
+]
+const arraysEqual = ['c = ANY(¤s)', 'c = ANY(¤)', 'c IN (SELECT unnest(¤s::text[]))', 'NOT c <> ALL(¤s)']
+const arraysDifferent = [
+  'c <> ALL(¤s)',
+  'c NOT IN (SELECT unnest(¤s::text[]))',
+  'c <> ALL(¤s::text[])',
+  'NOT c = ANY(¤s)',
 ]
 
+function userGroup(providedId: string): VariableSource {
+  return { providedId, name: providedId, properties: { list: [providedId], pair: [providedId, 'never'] } }
+}
+
 for (const dialect of realDatabases) {
-  it(`ids are compared exactly (${dialect})`, async (t) => {
-    const database = await openDatabase(t, dialect)
-    if (database === undefined) return
-    // In the key of a table with the default collation, these ids would collide.
-    await database.execute('CREATE TABLE sales (customer varchar(50), n int)')
-    await database.execute('CREATE INDEX sales_customer ON sales (customer)')
-    const query = (template: string, providedId: string) =>
-      database.query(compileSql(template, { ...example, providedId }, { dialect }))
-    for (const providedId of customers) {
-      await query('INSERT INTO sales VALUES ({{ user_group.provided_id }}, 1)', providedId)
-    }
-    const conditions = [
-      'customer = {{ user_group.provided_id }}',
-      '{{ user_group.provided_id }} = customer',
-      'customer IN ({{ user_group.provided_id }})',
-      "customer IN ('never', {{ user_group.provided_id }})",
-      'customer BETWEEN {{ user_group.provided_id }} AND {{ user_group.provided_id }}',
-      `customer = concat(${database.cast('{{ user_group.provided_id }}', 'text')}, '')`,
-      'customer = coalesce({{ user_group.provided_id }}, NULL)',
-      'NOT customer <> {{ user_group.provided_id }}',
-      'customer IN (SELECT {{ user_group.provided_id }})',
-    ]
-    for (const condition of conditions) {
-      for (const providedId of customers) {
-        const rows = await query(`SELECT customer FROM sales WHERE ${condition}`, providedId)
-        assert.deepEqual(rows, [[providedId]], `${condition} for ${JSON.stringify(providedId)}`)
-      }
+  describe(`texts of the user group are compared exactly (${dialect})`, () => {
+    const hasArrays = dialect === 'postgresql' || dialect === 'duckdb'
+    for (const [type, rows, ids] of columns[dialect]) {
+      it(`with a column of type ${type}`, async (t) => {
+        const database = await openDatabase(t, dialect)
+        if (database === undefined) return
+        if (dialect === 'postgresql')
+          await database.execute(
+            `CREATE EXTENSION IF NOT EXISTS citext;
+             CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+          )
+        await database.execute(`CREATE TABLE t (n int, c ${type})`)
+        const values = rows === 'texts' ? texts.map((text) => literal(text, dialect)) : rows
+        for (const [n, value] of values.entries())
+          await database.execute(`INSERT INTO t VALUES (${n}, ${value})`)
+        await database.execute(`INSERT INTO t VALUES (-1, NULL)`)
+        const select = async (condition: string, providedId: string) => {
+          const template = `SELECT n FROM t WHERE ${condition
+            .replaceAll('¤s', '{{ user_group.properties.list }}')
+            .replaceAll('¤', '{{ user_group.provided_id }}')}`
+          const found = await database.query(compileSql(template, userGroup(providedId), { dialect }))
+          return found.flat().sort()
+        }
+        const all = [...values.keys()].sort()
+        for (const condition of [...equal, ...(hasArrays ? arraysEqual : [])]) {
+          const owners = new Map<unknown, string>()
+          for (const id of ids) {
+            const found = await select(condition, id).catch((error: unknown) =>
+              refusedByDatabase(error, rows),
+            )
+            if (rows === 'texts')
+              assert.deepEqual(found, [texts.indexOf(id)], `${condition} for ${JSON.stringify(id)}`)
+            for (const n of found) {
+              const owner = owners.get(n)
+              assert.equal(
+                owner,
+                undefined,
+                `${condition}: row ${String(n)} belongs to ${JSON.stringify([owner, id])}`,
+              )
+              owners.set(n, id)
+            }
+          }
+        }
+        for (const condition of [...different, ...(hasArrays ? arraysDifferent : [])]) {
+          for (const id of ids) {
+            const own = await select('c = ¤', id).catch((): unknown[] => [])
+            const others = await select(condition, id).catch(() => undefined)
+            if (others !== undefined)
+              assert.deepEqual(
+                others,
+                all.filter((n) => !own.includes(n)),
+                condition,
+              )
+          }
+        }
+      })
     }
   })
 }
 
-it('MariaDB compares a number column exactly as text', async (t) => {
-  const database = await openDatabase(t, 'mariadb')
-  if (database === undefined) return
-  await database.execute('CREATE TABLE sales (customer int)')
-  await database.execute('INSERT INTO sales VALUES (7), (0)')
-  const matches = (condition: string, providedId: string) =>
-    database.query(
-      compileSql(
-        `SELECT customer FROM sales WHERE ${condition}`,
-        { ...example, providedId },
-        { dialect: 'mariadb' },
-      ),
-    )
-  const asText = 'CAST(customer AS CHAR) = {{ user_group.provided_id }}'
-  assert.deepEqual(await matches(asText, '7'), [[7]])
-  for (const providedId of ['7abc', '7 ', '7.0', 'abc']) {
-    assert.deepEqual(await matches(asText, providedId), [])
-    // The README warns of this.
-    assert.equal((await matches('customer = {{ user_group.provided_id }}', providedId)).length, 1)
+function literal(text: string, dialect: Database['dialect']): string {
+  const escaped = dialect === 'mariadb' ? text.replaceAll('\\', '\\\\') : text
+  return `'${escaped.replaceAll("'", "''")}'`
+}
+
+/** A database may refuse an id that is no value of the column's type. */
+function refusedByDatabase(error: unknown, rows: unknown): unknown[] {
+  assert.notEqual(rows, 'texts', String(error))
+  assert.notEqual((error as Error).name, 'TemplateError', String(error))
+  assert.doesNotMatch(String(error), /syntax error at|Parser Error/)
+  return []
+}
+
+describe('mixed items and lists', () => {
+  for (const dialect of realDatabases) {
+    it(`keep their meaning (${dialect})`, async (t) => {
+      const database = await openDatabase(t, dialect)
+      if (database === undefined) return
+      await database.execute(
+        "CREATE TABLE t (n int, c varchar(20)); INSERT INTO t VALUES (1, 'a'), (2, 'A'), (3, '7'), (4, NULL)",
+      )
+      const properties = { list: ['a', '7'], mixed: ['a', 7], nothing: [], nulls: ['a', null], number: 7 }
+      const select = async (condition: string) => {
+        const template = `SELECT n FROM t WHERE ${condition} ORDER BY n`
+          .replace(/\b(?:list|mixed|nothing|nulls|number)\b/g, '{{ user_group.properties.$& }}')
+          .replace(/\bpassed\b/g, '{{ passed }}')
+        const options = { dialect, variables: { passed: '7' } }
+        return (await database.query(compileSql(template, { ...example, properties }, options))).flat()
+      }
+      assert.deepEqual(await select('c IN (list)'), [1, 3])
+      assert.deepEqual(await select('c NOT IN (list)'), [2])
+      assert.deepEqual(await select("c IN (nulls, 'A')"), [1, 2])
+      assert.deepEqual(await select('c NOT IN (nulls)'), [])
+      assert.deepEqual(await select('NOT c IN (nulls)'), [])
+      assert.deepEqual(await select('c IN (nothing)'), [])
+      assert.deepEqual(await select('c NOT IN (nothing)'), [])
+      assert.deepEqual(await select("c IN ('A', list)"), [1, 2, 3])
+      assert.deepEqual(await select("c NOT IN ('A', list)"), [])
+      assert.deepEqual(await select('c IN (passed, nulls)'), [1, 3])
+      assert.deepEqual(await select('c NOT IN (passed, list)'), [2])
+      assert.deepEqual(await select("c IN (lower('X'), list) /* a */ OR n = number - 3"), [1, 3, 4])
+      assert.deepEqual(await select('(c IN (list) OR c IS NULL) AND n > 1'), [3, 4])
+    })
   }
 })
 
-it('MariaDB uses the index of the column', async (t) => {
-  const database = await openDatabase(t, 'mariadb')
-  if (database === undefined) return
-  await database.execute('CREATE TABLE sales (customer varchar(50) PRIMARY KEY, n int)')
-  await database.execute("INSERT INTO sales VALUES ('acme', 1), ('b', 2), ('c', 3)")
-  const template = 'EXPLAIN SELECT n FROM sales WHERE customer = {{ user_group.provided_id }}'
-  const statement = compileSql(template, { ...example, providedId: 'acme' }, { dialect: 'mariadb' })
-  const [plan = []] = await database.query(statement)
-  assert.equal(plan[5], 'PRIMARY')
+describe('an index is used', () => {
+  const plans = {
+    postgresql: ['EXPLAIN ', /Index Cond: \(\(c\)::text = /],
+    sqlite: ['EXPLAIN QUERY PLAN ', /SEARCH t USING (?:COVERING )?INDEX t_c \(c=\?\)/],
+    mariadb: ['EXPLAIN ', /\bref\b.*\bt_c\b/],
+  } as const
+  for (const dialect of realDatabases.filter((dialect) => dialect !== 'duckdb')) {
+    it(`of a column (${dialect})`, async (t) => {
+      const database = await openDatabase(t, dialect)
+      if (database === undefined) return
+      await database.execute('CREATE TABLE t (c varchar(20), n int); CREATE INDEX t_c ON t (c)')
+      for (let n = 0; n < 300; n++) await database.execute(`INSERT INTO t VALUES ('c${n}', ${n})`)
+      if (dialect === 'postgresql') await database.execute('SET enable_seqscan = off')
+      const [explain, plan] = plans[dialect]
+      for (const condition of ['c = {{ user_group.provided_id }}', 'c IN ({{ user_group.provided_id }})']) {
+        const statement = compileSql(`SELECT n FROM t WHERE ${condition}`, example, { dialect })
+        const rows = await database.query({ ...statement, text: explain + statement.text })
+        assert.match(rows.map((row) => row.join(' ')).join('\n'), plan)
+      }
+    })
+  }
+})
+
+describe('each dialect', () => {
+  const charOf = (column: string) => `CAST(${column} AS CHAR CHARACTER SET utf8mb4)`
+  const written: Record<SqlDialect, string> = {
+    postgresql: '(a = $1 AND (a)::text COLLATE "C" = $2) AND ((b)::text COLLATE "C" NOT IN ($3, $4))',
+    mysql: `(a = ? AND ${charOf('a')} = ? COLLATE utf8mb4_0900_bin) AND (${charOf('b')} NOT IN (? COLLATE utf8mb4_0900_bin, ? COLLATE utf8mb4_0900_bin))`,
+    mariadb: `(a = ? AND ${charOf('a')} = ? COLLATE utf8mb4_nopad_bin) AND (${charOf('b')} NOT IN (? COLLATE utf8mb4_nopad_bin, ? COLLATE utf8mb4_nopad_bin))`,
+    sqlite:
+      '(a = ? AND CAST(a AS TEXT) COLLATE BINARY = ?) AND (CAST(b AS TEXT) COLLATE BINARY NOT IN (?, ?))',
+    duckdb:
+      '(a = $1 AND CAST(a AS VARCHAR) COLLATE "BINARY" = $2) AND (CAST(b AS VARCHAR) COLLATE "BINARY" NOT IN ($3, $4))',
+    sqlserver:
+      "(a = @p1 AND CONVERT(nvarchar(max), a) + N'.' COLLATE Latin1_General_100_BIN2 = @p2 + N'.') AND " +
+      "(CONVERT(nvarchar(max), b) + N'.' COLLATE Latin1_General_100_BIN2 NOT IN (@p3 + N'.', @p4 + N'.'))",
+    bigquery:
+      '(a = ? AND CAST(CAST(a AS STRING) AS BYTES) = CAST(? AS BYTES)) AND ' +
+      '(CAST(CAST(b AS STRING) AS BYTES) NOT IN (CAST(? AS BYTES), CAST(? AS BYTES)))',
+    snowflake:
+      "(a = ? AND TO_BINARY(CAST(a AS VARCHAR), 'UTF-8') = TO_BINARY(?, 'UTF-8')) AND " +
+      "(TO_BINARY(CAST(b AS VARCHAR), 'UTF-8') NOT IN (TO_BINARY(?, 'UTF-8'), TO_BINARY(?, 'UTF-8')))",
+    redshift:
+      "(a = $1 AND COLLATE(CAST(a AS varchar(65535)) || '.', 'case_sensitive') = CAST($2 AS varchar(65535)) || '.') AND " +
+      "(COLLATE(CAST(b AS varchar(65535)) || '.', 'case_sensitive') NOT IN " +
+      "(CAST($3 AS varchar(65535)) || '.', CAST($4 AS varchar(65535)) || '.'))",
+    databricks:
+      '(a = ? AND CAST(CAST(a AS STRING) AS BINARY) = CAST(? AS BINARY)) AND ' +
+      '(CAST(CAST(b AS STRING) AS BINARY) NOT IN (CAST(? AS BINARY), CAST(? AS BINARY)))',
+    clickhouse:
+      '(a = {p1:String} AND toString(a) = {p2:String}) AND (toString(b) NOT IN ({p3:String}, {p4:String}))',
+    trino: '(a = ? AND CAST(a AS varchar) = ?) AND (CAST(b AS varchar) NOT IN (?, ?))',
+    oracle:
+      "(a = :1 AND NLSSORT(TO_CHAR(a), 'NLS_SORT=BINARY') = NLSSORT(:2, 'NLS_SORT=BINARY')) AND " +
+      "(NLSSORT(TO_CHAR(b), 'NLS_SORT=BINARY') NOT IN (NLSSORT(:3, 'NLS_SORT=BINARY'), NLSSORT(:4, 'NLS_SORT=BINARY')))",
+  }
+  for (const [dialect, text] of Object.entries(written) as [SqlDialect, string][]) {
+    it(`compares the text of the column (${dialect})`, () => {
+      const template = 'a = {{ user_group.provided_id }} AND b NOT IN ({{ user_group.properties.regions }})'
+      const statement = compileSql(template, example, { dialect })
+      assert.equal(statement.text, text)
+      assert.deepEqual(statement.values, ['customer-42', 'customer-42', 'EU', 'US'])
+    })
+  }
 })

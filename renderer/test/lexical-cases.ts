@@ -2,7 +2,7 @@ import type { SqlDialect, TemplateErrorCode } from '../src/index.ts'
 
 /** Represents a variable in the templates below. */
 export const mark = '¤'
-export const variable = '{{ user_group.name }}'
+export const variable = '{{ passed.name }}'
 
 export interface Rules {
   /** Each is put before `, ¤` in a statement, and code continues after it. */

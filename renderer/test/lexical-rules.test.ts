@@ -48,13 +48,13 @@ describe('a refusal contains a remedy', () => {
       const { message, variable: name } = refusal(`SELECT a LIKE '%${variable}%'`, dialect)
       assert.ok(message.includes(remedy), message)
       assert.ok(message.includes(`region = ${variable}`), message)
-      assert.equal(name, 'user_group.name')
+      assert.equal(name, 'passed.name')
       assert.ok('text' in compiled(`SELECT a ${remedy}`, dialect))
     })
   }
 
   const typed: [SqlDialect, string, string][] = [
-    ['postgresql', `DATE '${variable}'`, `{{ date user_group.name }} instead of date '…'`],
+    ['postgresql', `DATE '${variable}'`, `{{ date passed.name }} instead of date '…'`],
     ['bigquery', `TIMESTAMP "${variable}"`, `CAST(${variable} AS timestamp) instead of timestamp '…'`],
     ['postgresql', `INTERVAL '${variable} days'`, `+ ${variable} * INTERVAL '1 day'`],
     ['mysql', `INTERVAL '${variable}' DAY`, `+ INTERVAL ${variable} DAY`],

@@ -52,8 +52,11 @@ it('the programs of the README work with the built package', async (t) => {
     await run(program, { DATABASE_URL, SALES_FILE, UGS_API_TOKEN: 'uga_customer_x' }),
   ) as Record<string, unknown>
 
-  assert.match(result.text as string, /WHERE customer = \$1\s+AND region IN \(\$2, \$3\)/)
-  assert.deepEqual(result.values, ['customer-42', 'EU', 'US'])
+  assert.match(
+    result.text as string,
+    /WHERE \(customer = \$1 AND \(customer\)::text COLLATE "C" = \$2\)\s+AND \(region IN \(\$3, \$4\) AND /,
+  )
+  assert.deepEqual(result.values, ['customer-42', 'customer-42', 'EU', 'US', 'EU', 'US'])
   assert.deepEqual(result.rows, [
     { month: 1, amount: '11' },
     { month: 2, amount: '20' },

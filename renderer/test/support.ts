@@ -71,7 +71,18 @@ export function withValue(value: unknown): VariableSource {
   return { providedId: 'customer-42', name: 'Example customer', properties: { value: value as Json } }
 }
 
-export const value = '{{ user_group.properties.value }}'
+/** A variable that the renderer passes: see `passing`. */
+export const value = '{{ passed.value }}'
+
+/** The properties and the name of a user group as other variables, which are compared as the database does by default. */
+export function passing({ name, properties }: VariableSource): { variables: object } {
+  return { variables: { passed: { name, ...properties } } }
+}
+
+/** Compiles with the variables that `passing` returns. */
+export function compileWith(template: string, userGroup: VariableSource, dialect: SqlDialect) {
+  return compileSql(template, userGroup, { dialect, ...passing(userGroup) })
+}
 
 /** Compiles for the example user group. Returns a refusal instead of throwing it. */
 export function compiled(
@@ -80,7 +91,7 @@ export function compiled(
   userGroup: VariableSource = example,
 ) {
   try {
-    return compileSql(template, userGroup, { dialect })
+    return compileWith(template, userGroup, dialect)
   } catch (error) {
     if (error instanceof TemplateError) return error
     throw error

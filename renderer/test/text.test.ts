@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { renderText, TemplateError } from '../src/index.ts'
-import { example, value, withValue } from './support.ts'
+import { example, withValue } from './support.ts'
+
+const value = '{{ user_group.properties.value }}'
 
 function codeOf(run: () => unknown): string {
   try {

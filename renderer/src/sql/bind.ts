@@ -16,27 +16,53 @@ export class Binder {
     this.#identifiers = identifiers
   }
 
-  /** Returns the text that replaces the variable. */
-  bind({ variable, kind }: Place, value: Json): string {
+  /**
+   * Returns the text that replaces the variable.
+   * @param isGuarded set if an exact comparison of the same value follows, so that no collation is needed
+   */
+  bind({ variable, kind }: Place, value: Json, isGuarded = false): string {
     if (kind === 'identifier') return this.#quote(value, variable)
     if (kind === 'item' && this.#dialect.ignoresNullItems) refuseNullItems(value, variable)
     if (kind === 'array') return this.#array(isList(value) ? value : [value], variable)
-    if (isList(value)) return this.#items(value, variable, kind === 'item')
+    if (isList(value)) return this.#items(value, variable, kind === 'item', isGuarded)
     if (kind === 'row count') return this.#rowCount(value, variable)
-    return this.#scalar(value, variable)
+    return this.#scalar(value, variable, isGuarded)
   }
 
-  #scalar(value: Json, variable: Variable): string {
+  /** Returns the items of a list in `IN ( … )`. */
+  bindItems(items: readonly Json[], variable: Variable): string {
+    return this.#items(items, variable, true, false)
+  }
+
+  /** Returns the value for an exact comparison with the text of an expression. */
+  bindText(value: Json, variable: Variable): string {
+    if (value === null && this.#dialect.ignoresNullItems) refuseNullItems(value, variable)
     const placeholder = this.#add(this.#check(value, variable), variable)
-    const { date, exact } = this.#dialect
+    return this.#dialect.exactness.value?.(placeholder) ?? placeholder
+  }
+
+  /** Returns the array for exact comparisons with the text of an expression. */
+  bindTexts(values: readonly Json[], variable: Variable): string {
+    const { write } = this.#dialect.arrays ?? {}
+    if (write !== undefined) return write(values.map((value) => this.bindText(value, variable)))
+    const placeholder = this.#add(
+      values.map((value) => this.#check(value, variable)),
+      variable,
+    )
+    return this.#dialect.exactness.array?.(placeholder) ?? placeholder
+  }
+
+  #scalar(value: Json, variable: Variable, isGuarded: boolean): string {
+    const placeholder = this.#add(this.#check(value, variable), variable)
+    const { date, collate } = this.#dialect
     if (variable.form === 'date') {
       if (value === null || isDate(value)) return date(placeholder)
       throw refused('unusable_value', variable, 'must be a date such as 2026-01-31')
     }
-    return exact?.(placeholder) ?? placeholder
+    return isGuarded ? placeholder : (collate?.(placeholder) ?? placeholder)
   }
 
-  #items(list: readonly Json[], variable: Variable, isItem: boolean): string {
+  #items(list: readonly Json[], variable: Variable, isItem: boolean, isGuarded: boolean): string {
     if (!isItem) {
       const { arrays } = this.#dialect
       const words = arrays ? `, or of ${arrays.words.join(', ').toUpperCase()}` : ''
@@ -49,7 +75,7 @@ export class Binder {
     }
     if (list.length === 0) return 'NULL'
     // Array.from visits holes; map does not.
-    return Array.from(list, (item) => this.#scalar(item, variable)).join(', ')
+    return Array.from(list, (item) => this.#scalar(item, variable, isGuarded)).join(', ')
   }
 
   /** An empty list becomes one null, so that neither `= ANY` nor `<> ALL` is true because of it. */
@@ -172,6 +198,20 @@ export function missingNames(variable: Variable): TemplateError {
     'identifier_not_allowed',
     variable,
     `needs a list of allowed names, for example identifiers: { '${variable.name}': ['eu', 'us'] }`,
+  )
+}
+
+export function inexactComparison(variable: Variable): TemplateError {
+  const { name } = variable
+  const written = `{{ ${name} }}`
+  return refused(
+    'inexact_comparison',
+    variable,
+    'is a text of the user group where the database may convert it or merge it with others, so that two user groups could ' +
+      `get the same rows: write customer = ${written}, customer IN (${written}) or customer = ANY(${written}), or the same with ` +
+      '<>, NOT IN or <> ALL, with parentheses around the comparison and around another expression than a column. ' +
+      'For dates, write {{ date … }}. To return the text, select it without columns, and not ' +
+      'in a subquery',
   )
 }
 

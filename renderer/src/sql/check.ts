@@ -1,7 +1,7 @@
 import { checkTemplateArgument } from '../arguments.ts'
 import { TemplateError } from '../template-error.ts'
 import { isUserGroupVariable, unknownVariable, type Variable } from '../variables.ts'
-import { missingNames } from './bind.ts'
+import { inexactComparison, missingNames } from './bind.ts'
 import { findOptionalClauses, withoutClauses, type OptionalClause } from './optional-clauses.ts'
 import { keysOf, readOptions, type TemplateOptions, type TemplateRules } from './options.ts'
 import { findPlaces, type StatementPlaces } from './places.ts'
@@ -33,8 +33,8 @@ export function checkTemplate(template: string, options: CheckOptions): void {
   const statements = (isAbsent: (clause: OptionalClause) => boolean) =>
     findPlaces(withoutClauses(template, clauses, isAbsent), rules.dialect)
 
-  for (const { places } of statements(() => false))
-    for (const { variable } of places) checkVariable(variable, rules, known)
+  const all = statements(() => false).flatMap(({ places }) => places)
+  for (const { variable } of all) checkVariable(variable, rules, known)
   for (const one of clauses) {
     statements((clause) => clause === one)
     statements((clause) => clause !== one)
@@ -43,6 +43,9 @@ export function checkTemplate(template: string, options: CheckOptions): void {
   for (const [index, key] of requiredKeys.entries()) {
     for (const statement of always) checkRequired(template, statement, rules, key, required[index] ?? '')
   }
+  // Properties may be numbers.
+  for (const { variable, isInexact } of all)
+    if (isInexact && variable.path[1] !== 'properties') throw inexactComparison(variable)
 }
 
 function checkVariable(variable: Variable, { identifiers }: TemplateRules, known: ReadonlySet<string>): void {

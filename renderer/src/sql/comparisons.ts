@@ -1,4 +1,5 @@
 import type { Variable } from '../variables.ts'
+import type { Dialect } from './dialects.ts'
 import type { Statement } from './tokens.ts'
 
 /** Offsets in the template. */
@@ -66,14 +67,16 @@ interface Expression {
 export class ComparisonReader {
   readonly #statement: Statement
   readonly #hasArrows: boolean
+  readonly #arrayWords: readonly string[]
   /** Number of variables before each token: all that are values, and those of the user group among them. */
   readonly #values: number[] = [0]
   readonly #ofUserGroup: number[] = [0]
 
-  /** @param hasArrows set if `->` binds tighter than a comparison */
-  constructor(statement: Statement, hasArrows: boolean, isOfUserGroup: (variable: Variable) => boolean) {
+  /** @param isOfUserGroup returns true for variables whose texts are compared exactly */
+  constructor(statement: Statement, dialect: Dialect, isOfUserGroup: (variable: Variable) => boolean) {
     this.#statement = statement
-    this.#hasArrows = hasArrows
+    this.#hasArrows = dialect.arrows === true
+    this.#arrayWords = dialect.arrays?.words ?? []
     let values = 0
     let ofUserGroup = 0
     for (const { variable } of statement.tokens) {
@@ -122,7 +125,7 @@ export class ComparisonReader {
     const operator = this.#operator(operand.to)
     if (operator === undefined) return undefined
     const { words } = this.#statement
-    const isArray = /^(?:any|some|all)$/.test(words[operator.to] ?? '') && words[operator.to + 1] === '('
+    const isArray = this.#isArrayWord(operator.to) && words[operator.to + 1] === '('
     return this.#readValue(
       from,
       operand,
@@ -140,8 +143,12 @@ export class ComparisonReader {
     if (words[after] !== 'in') return undefined
     const startsWith = (...expected: string[]) =>
       expected.every((word, index) => words[after + 1 + index] === word)
-    if (startsWith('unnest', '(')) return this.#readValue(from, operand, isEqual, after + 3, 1)
-    if (startsWith('(', 'select', 'unnest', '(')) return this.#readValue(from, operand, isEqual, after + 5, 2)
+    const isUnnest = this.#isArrayWord(after + 1) || this.#isArrayWord(after + 3)
+    // position(a IN b)
+    if (words[from - 1] === '(' && words[from - 2] === 'position') return undefined
+    if (isUnnest && startsWith('unnest', '(')) return this.#readValue(from, operand, isEqual, after + 3, 1)
+    if (isUnnest && startsWith('(', 'select', 'unnest', '('))
+      return this.#readValue(from, operand, isEqual, after + 5, 2)
     if (!startsWith('(') || queryWords.has(words[after + 2] ?? '')) return undefined
     return this.#readItems(from, operand, isEqual, after + 1)
   }
@@ -261,6 +268,7 @@ export class ComparisonReader {
       } else if (next === '[') at = this.#statement.closing(at) + 1
       else if (next === ':' && words[at + 1] === ':' && isPair) {
         const to = this.#type(at)
+        if (to === at) return undefined
         isColumn &&= to === at + 3 && textTypes.has(words[at + 2] ?? '')
         at = to
       } else if (next === ':' && this.#isName(at + 1)) at += 2
@@ -284,6 +292,10 @@ export class ComparisonReader {
       while (words[at] === '(' || words[at] === '[') at = this.#statement.closing(at) + 1
     }
     return at
+  }
+
+  #isArrayWord(index: number): boolean {
+    return this.#arrayWords.includes(this.#statement.words[index] ?? '')
   }
 
   #isName(index: number): boolean {

@@ -1,11 +1,11 @@
 import { checkArguments, checkVariables } from '../arguments.ts'
 import type { VariableSource } from '../user-group.ts'
 import { findValue, resolveVariable, type Scope } from '../variables.ts'
-import { Binder } from './bind.ts'
 import type { SqlValue } from './dialects.ts'
 import { findOptionalClauses, withoutClauses } from './optional-clauses.ts'
 import { readOptions, type TemplateOptions } from './options.ts'
 import { findPlaces } from './places.ts'
+import { Writer } from './writer.ts'
 
 /** A statement with its bound values, ready for a driver. */
 export interface CompiledSql {
@@ -21,9 +21,13 @@ export interface CompileOptions extends TemplateOptions {
 }
 
 /**
- * Binds the variables of a statement. Each occurrence of a variable becomes a placeholder with its own value. The text
- * depends only on the template, on which variables are arrays, on their lengths, on which optional variables are absent,
- * on the allowed names of identifiers and, for ClickHouse, on the types of values.
+ * Binds the variables of a statement. Each occurrence of a variable becomes a placeholder with its own value, or two in an
+ * exact comparison. The text depends only on the template, on which variables are arrays, on their lengths, on which
+ * optional variables are absent, on the allowed names of identifiers, on which values of the user group are texts and, for
+ * ClickHouse, on the types of values.
+ *
+ * - A text of the user group equals only the same text: `customer = {{ … }}`, `IN`, `= ANY` and their negations compare the
+ * text of the column code point by code point. Any other comparison of it is refused.
  *
  * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 if the drivers accept no booleans).
  * Null is bound as NULL, which equals nothing.
@@ -50,15 +54,8 @@ export function compileSql(
   const rules = readOptions(options)
   const scope = { userGroup, variables: checkVariables(options.variables) }
   const statement = withoutAbsentClauses(template, rules, scope)
-  const binder = new Binder(rules)
-  let text = ''
-  let copied = 0
-  for (const place of findPlaces(statement, rules.dialect).flatMap(({ places }) => places)) {
-    const { offset, end } = place.variable
-    text += statement.slice(copied, offset) + binder.bind(place, resolveVariable(place.variable, scope))
-    copied = end
-  }
-  return { text: text + statement.slice(copied), values: binder.values }
+  const places = findPlaces(statement, rules.dialect).flatMap(({ places }) => places)
+  return new Writer(statement, places, rules, scope).write()
 }
 
 function withoutAbsentClauses(

@@ -17,7 +17,7 @@ const none: Conditions = { comparisons: [], returned: new Set() }
 export function findConditions(statement: Statement, dialect: Dialect): Conditions {
   const { words, tokens } = statement
   if (!tokens.some(({ variable }) => variable !== undefined)) return none
-  const reader = new ComparisonReader(statement, dialect.arrows === true, isComparedExactly)
+  const reader = new ComparisonReader(statement, dialect, isComparedExactly)
   const returned = new ReturnedValues(statement)
   const comparisons: Comparison[] = []
   // For each open bracket and each open CASE: how many BETWEEN lack their AND.

@@ -1,4 +1,5 @@
 import type { Enclosure } from '../enclosed.ts'
+import { exactness, type Exactness } from './exactness.ts'
 
 /** A supported database. */
 export type SqlDialect = keyof typeof dialects
@@ -35,8 +36,10 @@ export interface Dialect {
   readonly booleansAsNumbers?: true
   /** Set if a string cannot contain U+0000. */
   readonly refusesNul?: true
-  /** Returns an expression that compares the value exactly. Set if the collations of columns merge different texts. */
-  readonly exact?: (placeholder: string) => string
+  /** Notation of the exact comparisons with texts of the user group. */
+  readonly exactness: Exactness
+  /** Returns the value with a collation for other comparisons. Set if the default collations merge different texts. */
+  readonly collate?: (placeholder: string) => string
   /** Returns the placeholder as a date. */
   readonly date: (placeholder: string) => string
   /** Set if `IN` ignores a null among its items, so that `NOT IN (NULL)` is true. */
@@ -92,7 +95,6 @@ const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
 const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
 const castToDate = (placeholder: string) => `CAST(${placeholder} AS date)`
-const collate = (collation: string) => (placeholder: string) => `${placeholder} COLLATE ${collation}`
 const brackets = (placeholders: readonly string[]) => `[${placeholders.join(', ')}]`
 
 /** White space to some databases, and part of a word to others. */
@@ -102,6 +104,7 @@ const nestedComment = /\/\*[^]*\/\*/y
 
 /** PostgreSQL from 9.1, with standard_conforming_strings on: a backslash escapes in E'…' only. */
 const postgresql: Dialect = {
+  exactness: exactness.postgresql,
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
   refusesNul: true,
@@ -134,7 +137,8 @@ const mysql: Dialect = {
   maxValues: 65_535,
   // The default collations ignore case, accents and, before MySQL 8, trailing spaces. With an explicit collation, MySQL
   // compares a number with a text as texts.
-  exact: collate('utf8mb4_0900_bin'),
+  exactness: exactness.mysql,
+  collate: exactness.mysql.value,
   date: castToDate,
   arrows: true,
   pipesMeanOr: true,
@@ -157,9 +161,14 @@ const mysql: Dialect = {
 }
 
 /** MariaDB has other names for its collations. */
-const mariadb: Dialect = { ...mysql, exact: collate('utf8mb4_nopad_bin') }
+const mariadb: Dialect = {
+  ...mysql,
+  exactness: exactness.mariadb,
+  collate: exactness.mariadb.value,
+}
 
 const sqlite: Dialect = {
+  exactness: exactness.sqlite,
   placeholder: questionMark,
   maxValues: 32_766,
   booleansAsNumbers: true,
@@ -176,6 +185,7 @@ const sqlite: Dialect = {
 }
 
 const sqlserver: Dialect = {
+  exactness: exactness.sqlserver,
   placeholder: (position) => `@p${position}`,
   // 2,100, minus two that sp_executesql uses.
   maxValues: 2_098,
@@ -190,6 +200,7 @@ const sqlserver: Dialect = {
 }
 
 const bigquery: Dialect = {
+  exactness: exactness.bigquery,
   placeholder: questionMark,
   maxValues: 10_000,
   date: castToDate,
@@ -213,6 +224,7 @@ const bigquery: Dialect = {
 }
 
 const snowflake: Dialect = {
+  exactness: exactness.snowflake,
   placeholder: questionMark,
   // The longest list of IN.
   maxValues: 16_384,
@@ -233,6 +245,7 @@ const snowflake: Dialect = {
 /** The lexer is that of PostgreSQL, after Unicode white space is replaced. */
 const duckdb: Dialect = {
   ...postgresql,
+  exactness: exactness.duckdb,
   arrows: false,
   arrays: { words: ['any', 'all', 'unnest'], write: brackets },
   dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
@@ -242,6 +255,7 @@ const duckdb: Dialect = {
 
 /** PostgreSQL 8.0 and what Amazon changed. */
 const redshift: Dialect = {
+  exactness: exactness.redshift,
   placeholder: (position) => `$${position}`,
   maxValues: 32_767,
   refusesNul: true,
@@ -259,6 +273,7 @@ const redshift: Dialect = {
 }
 
 const clickhouse: Dialect = {
+  exactness: exactness.clickhouse,
   placeholder: (position, value) => `{p${position}:${clickhouseType(value)}}`,
   maxValues: 10_000,
   date: (placeholder) => `toDate(${placeholder})`,
@@ -289,6 +304,7 @@ function clickhouseType(value: SqlValue | readonly SqlValue[]): string {
 
 /** A setting decides whether "…" is a literal or an identifier. Raw literals, r'…', have no escapes. */
 const databricks: Dialect = {
+  exactness: exactness.databricks,
   placeholder: questionMark,
   maxValues: 255,
   date: castToDate,
@@ -316,6 +332,7 @@ const databricks: Dialect = {
 }
 
 const trino: Dialect = {
+  exactness: exactness.trino,
   placeholder: questionMark,
   maxValues: 10_000,
   date: castToDate,
@@ -332,6 +349,7 @@ const trino: Dialect = {
 }
 
 const oracle: Dialect = {
+  exactness: exactness.oracle,
   placeholder: (position) => `:${position}`,
   maxValues: 65_535,
   booleansAsNumbers: true,

@@ -1,7 +1,8 @@
 import { TemplateError } from '../template-error.ts'
 import type { Variable } from '../variables.ts'
 import { Brackets } from './brackets.ts'
-import { findConditions, type Conditions } from './conditions.ts'
+import type { Comparison } from './comparisons.ts'
+import { findConditions, isComparedExactly, type Conditions } from './conditions.ts'
 import type { Dialect } from './dialects.ts'
 import { RowCounts } from './row-counts.ts'
 import type { Token } from './scanner.ts'
@@ -11,6 +12,10 @@ import { statementsOf, type Statement } from './tokens.ts'
 export interface Place {
   readonly variable: Variable
   readonly kind: 'value' | 'identifier' | 'row count' | 'item' | 'array'
+  /** The comparison that can be made exact, in the first of its places. */
+  readonly comparison: Comparison | undefined
+  /** Set if a text of the user group could be converted or merged with others here. */
+  readonly isInexact: boolean
 }
 
 /** A statement of a template without optional clauses. */
@@ -24,23 +29,41 @@ export interface StatementPlaces extends Conditions {
  * @throws TemplateError if one is where no value is possible
  */
 export function findPlaces(template: string, dialect: Dialect): StatementPlaces[] {
-  return statementsOf(template, dialect).map((statement) => ({
-    statement,
-    places: placesOf(statement, dialect),
-    ...findConditions(statement, dialect),
-  }))
+  return statementsOf(template, dialect).map((statement) => {
+    const conditions = findConditions(statement, dialect)
+    return { statement, ...conditions, places: placesOf(statement, dialect, conditions) }
+  })
 }
 
-function placesOf({ tokens }: Statement, dialect: Dialect): Place[] {
+function placesOf({ tokens }: Statement, dialect: Dialect, { comparisons, returned }: Conditions): Place[] {
   const brackets = new Brackets()
   const rowCounts = new RowCounts()
   const places: Place[] = []
+  const exact = comparisons.filter(({ variables }) => variables.some(isComparedExactly))
+  let next = 0
+  let compared: Comparison | undefined
   for (const [index, token] of tokens.entries()) {
-    if (token.variable !== undefined)
+    const { variable } = token
+    if (variable !== undefined) {
+      const kind = kindOf(variable, tokens[index + 1], dialect, brackets, rowCounts)
+      const following = exact[next]
+      const begins = following !== undefined && token.start >= following.start
+      if (begins) {
+        compared = following
+        next++
+      }
       places.push({
-        variable: token.variable,
-        kind: kindOf(token.variable, tokens[index + 1], dialect, brackets, rowCounts),
+        variable,
+        kind,
+        comparison: begins ? compared : undefined,
+        isInexact:
+          isComparedExactly(variable) &&
+          kind !== 'identifier' &&
+          kind !== 'row count' &&
+          !compared?.variables.includes(variable) &&
+          !returned.has(variable),
       })
+    }
     brackets.take(token)
     rowCounts.take(token)
   }
