@@ -3,8 +3,8 @@ import { TemplateError } from './template-error.ts'
 import { adviceFor } from './unsupported-syntax.ts'
 import type { Json, VariableSource } from './user-group.ts'
 
-/** Use of a variable for something else than a value: `{{ identifier … }}`, `{{ date … }}`. */
-export type Form = 'identifier' | 'date'
+/** Use of a variable for something else than a value: `{{ identifier … }}`, `{{ date … }}`, `{{ number … }}`. */
+export type Form = 'identifier' | 'date' | 'number'
 
 /** A variable in a template, such as `{{ user_group.properties.region }}`. */
 export interface Variable {
@@ -51,7 +51,7 @@ export function readVariable(template: string, offset: number, braces: string): 
     return taken
   }
   take(/[ \t\r\n]*/y)
-  const form = take(/(?:identifier|date)[ \t\r\n]+(?=[A-Za-z_])/y).trim()
+  const form = take(/(?:identifier|date|number)[ \t\r\n]+(?=[A-Za-z_])/y).trim()
   const start = end
   const root = take(/[A-Za-z_]\w*/y)
   const keys: string[] = []

@@ -52,7 +52,17 @@ export class Binder {
     return this.#dialect.exactness.array?.(placeholder) ?? placeholder
   }
 
+  /** Returns the number for an exact comparison with an expression as a decimal. */
+  bindDecimal(value: Json, variable: Variable): string {
+    const placeholder = this.#add(numberOf(value, variable), variable)
+    return this.#dialect.exactness.decimal?.(placeholder) ?? placeholder
+  }
+
   #scalar(value: Json, variable: Variable, isGuarded: boolean): string {
+    if (variable.form === 'number') {
+      const number = numberOf(value, variable)
+      return this.#dialect.number(this.#add(number, variable), !number?.includes('.'))
+    }
     const placeholder = this.#add(this.#check(value, variable), variable)
     const { date, collate } = this.#dialect
     if (variable.form === 'date') {
@@ -193,6 +203,26 @@ function isDate(value: Json): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value)
 }
 
+/** Returns the canonical spelling of a number, so that two different values are different numbers. */
+function numberOf(value: Json, variable: Variable): string | null {
+  if (value === null) return null
+  const text = typeof value === 'number' ? String(value) : value
+  const isCanonical =
+    typeof text === 'string' && text !== '-0' && /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/.test(text)
+  if (isCanonical && text.length < 40) {
+    const isInRange = text.includes('.')
+      ? text.replace(/[-.]/g, '').length <= 15
+      : BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+    if (isInRange) return text
+  }
+  throw refused(
+    'unusable_value',
+    variable,
+    'must be a number as 42 or -1.5: an integer of 64 bits, or a decimal number of up to 15 digits, without other zeros, ' +
+      'spaces, a plus sign or an exponent',
+  )
+}
+
 export function missingNames(variable: Variable): TemplateError {
   return refused(
     'identifier_not_allowed',
@@ -210,7 +240,7 @@ export function inexactComparison(variable: Variable): TemplateError {
     'is a text of the user group where the database may convert it or merge it with others, so that two user groups could ' +
       `get the same rows: write customer = ${written}, customer IN (${written}) or customer = ANY(${written}), or the same with ` +
       '<>, NOT IN or <> ALL, with parentheses around the comparison and around another expression than a column. ' +
-      'For dates, write {{ date … }}. To return the text, select it without columns, and not ' +
+      'For numbers and dates, write {{ number … }} or {{ date … }}. To return the text, select it without columns, and not ' +
       'in a subquery',
   )
 }

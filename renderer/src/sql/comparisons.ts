@@ -72,7 +72,7 @@ export class ComparisonReader {
   readonly #values: number[] = [0]
   readonly #ofUserGroup: number[] = [0]
 
-  /** @param isOfUserGroup returns true for variables whose texts are compared exactly */
+  /** @param isOfUserGroup returns true for variables whose comparisons are made exact */
   constructor(statement: Statement, dialect: Dialect, isOfUserGroup: (variable: Variable) => boolean) {
     this.#statement = statement
     this.#hasArrows = dialect.arrows === true

@@ -23,12 +23,11 @@ export interface CompileOptions extends TemplateOptions {
 /**
  * Binds the variables of a statement. Each occurrence of a variable becomes a placeholder with its own value, or two in an
  * exact comparison. The text depends only on the template, on which variables are arrays, on their lengths, on which
- * optional variables are absent, on the allowed names of identifiers, on which values of the user group are texts and, for
- * ClickHouse, on the types of values.
+ * optional variables are absent, on the allowed names of identifiers, on which values of the user group are texts, on which
+ * numbers are integers and, for ClickHouse, on the types of values.
  *
  * - A text of the user group equals only the same text: `customer = {{ … }}`, `IN`, `= ANY` and their negations compare the
  * text of the column code point by code point. Any other comparison of it is refused.
- *
  * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 if the drivers accept no booleans).
  * Null is bound as NULL, which equals nothing.
  * - A row count (`LIMIT`, `OFFSET`, `FETCH`, `TOP`) must be one variable, and an integer, 0 or more, or such a number as a
@@ -36,7 +35,8 @@ export interface CompileOptions extends TemplateOptions {
  * - An array may only be an item of `IN ( … )` or `NOT IN ( … )`, and becomes its elements. An empty array becomes
  * NULL, so that neither `IN` nor `NOT IN` is true because of it. A null in an array makes `NOT IN` match nothing, as
  * usual in SQL. Some databases also accept it in `= ANY ( … )` or `UNNEST( … )`.
- * - `{{ date … }}` binds a date, and `{{ identifier … }}` writes one of the names in `identifiers`.
+ * - `{{ date … }}` binds a date, `{{ number … }}` a number in its canonical spelling, and `{{ identifier … }}` writes one
+ * of the names in `identifiers`.
  * - `[[ … ]]` is dropped if one of its variables that are listed in `optional` is absent.
  * - The author of a template may run any SQL: everything except variables reaches the database unchanged.
  *

@@ -17,7 +17,7 @@ const none: Conditions = { comparisons: [], returned: new Set() }
 export function findConditions(statement: Statement, dialect: Dialect): Conditions {
   const { words, tokens } = statement
   if (!tokens.some(({ variable }) => variable !== undefined)) return none
-  const reader = new ComparisonReader(statement, dialect, isComparedExactly)
+  const reader = new ComparisonReader(statement, dialect, isGuarded)
   const returned = new ReturnedValues(statement)
   const comparisons: Comparison[] = []
   // For each open bracket and each open CASE: how many BETWEEN lack their AND.
@@ -54,6 +54,11 @@ interface Level {
 /** Returns true for variables whose texts must be compared exactly, because they tell user groups apart. */
 export function isComparedExactly(variable: Variable): boolean {
   return isUserGroupVariable(variable) && variable.form === undefined && variable.path[1] !== 'team_id'
+}
+
+/** Returns true for variables whose comparisons are made exact: texts that tell user groups apart, and their numbers. */
+export function isGuarded(variable: Variable): boolean {
+  return isComparedExactly(variable) || (isUserGroupVariable(variable) && variable.form === 'number')
 }
 
 /** Statements that return or store the items of their lists. */

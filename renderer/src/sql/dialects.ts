@@ -42,6 +42,8 @@ export interface Dialect {
   readonly collate?: (placeholder: string) => string
   /** Returns the placeholder as a date. */
   readonly date: (placeholder: string) => string
+  /** Returns the placeholder of a text as a number. */
+  readonly number: (placeholder: string, isInteger: boolean) => string
   /** Set if `IN` ignores a null among its items, so that `NOT IN (NULL)` is true. */
   readonly ignoresNullItems?: true
   /** Set if an array may be the argument of some functions or operators. */
@@ -95,6 +97,10 @@ const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
 const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
 const castToDate = (placeholder: string) => `CAST(${placeholder} AS date)`
+const castToNumber =
+  (integer: string, decimal: string): Dialect['number'] =>
+  (placeholder, isInteger) =>
+    `CAST(${placeholder} AS ${isInteger ? integer : decimal})`
 const brackets = (placeholders: readonly string[]) => `[${placeholders.join(', ')}]`
 
 /** White space to some databases, and part of a word to others. */
@@ -104,6 +110,7 @@ const nestedComment = /\/\*[^]*\/\*/y
 
 /** PostgreSQL from 9.1, with standard_conforming_strings on: a backslash escapes in E'…' only. */
 const postgresql: Dialect = {
+  number: castToNumber('bigint', 'numeric'),
   exactness: exactness.postgresql,
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
@@ -137,6 +144,7 @@ const mysql: Dialect = {
   maxValues: 65_535,
   // The default collations ignore case, accents and, before MySQL 8, trailing spaces. With an explicit collation, MySQL
   // compares a number with a text as texts.
+  number: castToNumber('SIGNED', 'DECIMAL(30, 15)'),
   exactness: exactness.mysql,
   collate: exactness.mysql.value,
   date: castToDate,
@@ -168,6 +176,7 @@ const mariadb: Dialect = {
 }
 
 const sqlite: Dialect = {
+  number: castToNumber('INTEGER', 'REAL'),
   exactness: exactness.sqlite,
   placeholder: questionMark,
   maxValues: 32_766,
@@ -185,6 +194,7 @@ const sqlite: Dialect = {
 }
 
 const sqlserver: Dialect = {
+  number: castToNumber('bigint', 'decimal(30, 15)'),
   exactness: exactness.sqlserver,
   placeholder: (position) => `@p${position}`,
   // 2,100, minus two that sp_executesql uses.
@@ -200,6 +210,7 @@ const sqlserver: Dialect = {
 }
 
 const bigquery: Dialect = {
+  number: castToNumber('INT64', 'BIGNUMERIC'),
   exactness: exactness.bigquery,
   placeholder: questionMark,
   maxValues: 10_000,
@@ -224,6 +235,7 @@ const bigquery: Dialect = {
 }
 
 const snowflake: Dialect = {
+  number: castToNumber('NUMBER(38, 0)', 'NUMBER(38, 15)'),
   exactness: exactness.snowflake,
   placeholder: questionMark,
   // The longest list of IN.
@@ -245,6 +257,7 @@ const snowflake: Dialect = {
 /** The lexer is that of PostgreSQL, after Unicode white space is replaced. */
 const duckdb: Dialect = {
   ...postgresql,
+  number: castToNumber('BIGINT', 'DECIMAL(38, 15)'),
   exactness: exactness.duckdb,
   arrows: false,
   arrays: { words: ['any', 'all', 'unnest'], write: brackets },
@@ -255,6 +268,7 @@ const duckdb: Dialect = {
 
 /** PostgreSQL 8.0 and what Amazon changed. */
 const redshift: Dialect = {
+  number: castToNumber('bigint', 'decimal(30, 15)'),
   exactness: exactness.redshift,
   placeholder: (position) => `$${position}`,
   maxValues: 32_767,
@@ -273,6 +287,8 @@ const redshift: Dialect = {
 }
 
 const clickhouse: Dialect = {
+  number: (placeholder, isInteger) =>
+    isInteger ? `toInt64(${placeholder})` : `toDecimal128(${placeholder}, 15)`,
   exactness: exactness.clickhouse,
   placeholder: (position, value) => `{p${position}:${clickhouseType(value)}}`,
   maxValues: 10_000,
@@ -304,6 +320,7 @@ function clickhouseType(value: SqlValue | readonly SqlValue[]): string {
 
 /** A setting decides whether "…" is a literal or an identifier. Raw literals, r'…', have no escapes. */
 const databricks: Dialect = {
+  number: castToNumber('BIGINT', 'DECIMAL(30, 15)'),
   exactness: exactness.databricks,
   placeholder: questionMark,
   maxValues: 255,
@@ -332,6 +349,7 @@ const databricks: Dialect = {
 }
 
 const trino: Dialect = {
+  number: castToNumber('bigint', 'decimal(30, 15)'),
   exactness: exactness.trino,
   placeholder: questionMark,
   maxValues: 10_000,
@@ -349,6 +367,10 @@ const trino: Dialect = {
 }
 
 const oracle: Dialect = {
+  number: (placeholder, isInteger) =>
+    isInteger
+      ? `TO_NUMBER(${placeholder})`
+      : `TO_NUMBER(${placeholder}, '999999999999999D999999999999999', 'NLS_NUMERIC_CHARACTERS=''.,''')`,
   exactness: exactness.oracle,
   placeholder: (position) => `:${position}`,
   maxValues: 65_535,

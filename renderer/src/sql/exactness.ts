@@ -6,6 +6,11 @@ export interface Exactness {
   readonly value?: (placeholder: string) => string
   /** Returns the array of values, if an array is one value. */
   readonly array?: (placeholder: string) => string
+  /**
+   * Returns an expression or a placeholder as a decimal number of any size, and null or an error if it is none. Set if
+   * comparisons with columns of floating-point numbers or texts merge different numbers.
+   */
+  readonly decimal?: (expression: string) => string
 }
 
 /** A row's value and a bound value become different texts if they differ, whatever the type of the column is. */
@@ -13,11 +18,16 @@ export const exactness = {
   postgresql: {
     textOf: (expression) => `(${expression})::text COLLATE "C"`,
     array: (placeholder) => `${placeholder}::text[]`,
+    decimal: (expression) => `CAST(${expression} AS numeric)`,
   },
   mysql: withCollation('utf8mb4_0900_bin'),
   mariadb: withCollation('utf8mb4_nopad_bin'),
   sqlite: { textOf: (expression) => `CAST(${expression} AS TEXT) COLLATE BINARY` },
-  duckdb: { textOf: (expression) => `CAST(${expression} AS VARCHAR) COLLATE "BINARY"` },
+  duckdb: {
+    textOf: (expression) => `CAST(${expression} AS VARCHAR) COLLATE "BINARY"`,
+    // Through a text, because the cast of a FLOAT is not exact.
+    decimal: (expression) => `TRY_CAST(CAST(${expression} AS VARCHAR) AS DECIMAL(38, 15))`,
+  },
   // The last character keeps trailing spaces: comparisons ignore them.
   sqlserver: {
     textOf: (expression) => `CONVERT(nvarchar(max), ${expression}) + N'.' COLLATE Latin1_General_100_BIN2`,
@@ -52,5 +62,6 @@ function withCollation(collation: string) {
   return {
     textOf: (expression: string) => `CAST(${expression} AS CHAR CHARACTER SET utf8mb4)`,
     value: (placeholder: string) => `${placeholder} COLLATE ${collation}`,
+    decimal: (expression: string) => `CAST(${expression} AS DECIMAL(38, 15))`,
   }
 }

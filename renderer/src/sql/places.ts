@@ -2,7 +2,7 @@ import { TemplateError } from '../template-error.ts'
 import type { Variable } from '../variables.ts'
 import { Brackets } from './brackets.ts'
 import type { Comparison } from './comparisons.ts'
-import { findConditions, isComparedExactly, type Conditions } from './conditions.ts'
+import { findConditions, isComparedExactly, isGuarded, type Conditions } from './conditions.ts'
 import type { Dialect } from './dialects.ts'
 import { RowCounts } from './row-counts.ts'
 import type { Token } from './scanner.ts'
@@ -39,7 +39,7 @@ function placesOf({ tokens }: Statement, dialect: Dialect, { comparisons, return
   const brackets = new Brackets()
   const rowCounts = new RowCounts()
   const places: Place[] = []
-  const exact = comparisons.filter(({ variables }) => variables.some(isComparedExactly))
+  const exact = comparisons.filter(({ variables }) => variables.some(isGuarded))
   let next = 0
   let compared: Comparison | undefined
   for (const [index, token] of tokens.entries()) {

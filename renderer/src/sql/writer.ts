@@ -3,9 +3,12 @@ import { isList, resolveVariable, type Scope, type Variable } from '../variables
 import { Binder, inexactComparison } from './bind.ts'
 import type { Comparison, Range } from './comparisons.ts'
 import type { CompiledSql } from './compile.ts'
-import { isComparedExactly } from './conditions.ts'
+import { isComparedExactly, isGuarded } from './conditions.ts'
 import type { TemplateRules } from './options.ts'
 import type { Place } from './places.ts'
+
+/** The kind of exact comparison that a value needs. */
+type Guard = 'none' | 'text' | 'number'
 
 /** Writes the statements of a template, with placeholders instead of variables and exact comparisons. */
 export class Writer {
@@ -25,7 +28,7 @@ export class Writer {
 
   write(): CompiledSql {
     const text = this.#range({ start: 0, end: this.#template.length }, ({ comparison }) =>
-      comparison !== undefined && this.#hasText(comparison) ? comparison : undefined,
+      comparison !== undefined && this.#needsGuard(comparison) ? comparison : undefined,
     )
     return { text, values: this.#binder.values }
   }
@@ -72,51 +75,85 @@ export class Writer {
   }
 
   /**
-   * Returns the comparison as written, so that the database can use an index, and the comparison of the texts. Instead of
-   * a negated comparison, only that of the texts.
+   * Returns the comparison as written, so that the database can use an index, and the exact comparison. Instead of a
+   * negated comparison, only the exact one.
    */
   #exact(comparison: Comparison): string {
     const { isEqual, operand, operator, shape, value, end } = comparison
     const written = isEqual ? `${this.#range(comparison)} AND ` : ''
-    const text = this.#rules.dialect.exactness.textOf(this.#range(operand))
-    if (shape === 'items') return `(${written}${this.#items(comparison, text)})`
-    const bound = comparison.variables.map((variable) => {
-      const texts = this.#value(variable)
-      if (shape === 'value') return `${isEqual ? '=' : '<>'} ${this.#binder.bindText(texts, variable)}`
-      const array = this.#binder.bindTexts(isList(texts) ? texts : [texts], variable)
-      return this.#template.slice(operator.start, operator.end) + array + this.#template.slice(value.end, end)
+    if (shape === 'items') return `(${written}${this.#items(comparison)})`
+    const [exact = ''] = comparison.variables.map((variable) => {
+      const bound = this.#value(variable)
+      const guard = this.#guardOf(variable, bound)
+      const compared = this.#convert(guard, operand)
+      if (shape === 'value')
+        return `${compared} ${isEqual ? '=' : '<>'} ${this.#bindFor(guard, bound, variable)}`
+      const array = this.#binder.bindTexts(isList(bound) ? bound : [bound], variable)
+      const words = this.#template.slice(operator.start, operator.end)
+      return `${compared} ${words}${array}${this.#template.slice(value.end, end)}`
     })
-    return `(${written}${text} ${bound.join(' ')})`
+    return `(${written}${exact})`
   }
 
-  /** Compares texts of the user group, and null, with the text of the operand, and the other items as written. */
-  #items(comparison: Comparison, text: string): string {
+  /** Compares each item in its own way: as a text, as a number, or as written. */
+  #items(comparison: Comparison): string {
     const { isEqual, operand, operator, variables, otherItems } = comparison
     const words = this.#template.slice(operator.start, operator.end)
-    const others = otherItems.map((item) => this.#range(item))
-    const texts: { readonly item: Json; readonly variable: Variable }[] = []
+    const items: Record<Guard, { readonly item: Json; readonly variable: Variable }[]> = {
+      none: [],
+      text: [],
+      number: [],
+    }
+    const hasText = variables.some((variable) => this.#guardOf(variable, this.#value(variable)) === 'text')
     for (const variable of variables) {
       const value = this.#value(variable)
-      const items = isList(value) ? value : [value]
-      const isText = (item: Json) =>
-        isComparedExactly(variable) && (typeof item === 'string' || item === null)
-      const rest = items.filter((item) => !isText(item))
-      if (rest.length > 0 || items.length === 0) others.push(this.#binder.bindItems(rest, variable))
-      texts.push(...items.filter(isText).map((item) => ({ item, variable })))
+      if (!isList(value)) items[this.#guardOf(variable, value)].push({ item: value, variable })
+      // A null makes the comparison unknown, in each of its parts.
+      else
+        for (const item of value.length === 0 ? [null] : value)
+          items[item === null && hasText ? 'text' : this.#guardOf(variable, item)].push({ item, variable })
     }
-    const compared = others.length === 0 ? '' : `${this.#range(operand)} ${words}(${others.join(', ')})`
-    const bound = texts.map(({ item, variable }) => this.#binder.bindText(item, variable)).join(', ')
-    const guard = `${text} ${words}(${bound})`
-    if (compared === '') return guard
-    return isEqual ? `(${compared} OR ${guard})` : `${compared} AND ${guard}`
+    const parts: string[] = []
+    for (const [guard, of] of Object.entries(items) as [Guard, typeof items.none][]) {
+      const others = guard === 'none' ? otherItems.map((item) => this.#range(item)) : []
+      if (of.length + others.length === 0) continue
+      const compared = this.#convert(guard, operand)
+      const bound = of.map(({ item, variable }) => this.#bindFor(guard, item, variable))
+      parts.push(`${compared} ${words}(${[...others, ...bound].join(', ')})`)
+    }
+    if (!isEqual) return parts.join(' AND ')
+    return parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`
   }
 
-  #hasText({ shape, variables }: Comparison): boolean {
+  /** Returns the operand as it is compared exactly. */
+  #convert(guard: Guard, operand: Range): string {
+    const { textOf, decimal } = this.#rules.dialect.exactness
+    const expression = this.#range(operand)
+    if (guard === 'text') return textOf(expression)
+    return guard === 'number' ? (decimal?.(expression) ?? expression) : expression
+  }
+
+  #bindFor(guard: Guard, value: Json, variable: Variable): string {
+    if (guard === 'text') return this.#binder.bindText(value, variable)
+    return guard === 'number'
+      ? this.#binder.bindDecimal(value, variable)
+      : this.#binder.bindItems([value], variable)
+  }
+
+  #guardOf(variable: Variable, value: Json): Guard {
+    if (isComparedExactly(variable) && hasText(value)) return 'text'
+    const { decimal } = this.#rules.dialect.exactness
+    return isGuarded(variable) && variable.form === 'number' && decimal !== undefined && value !== null
+      ? 'number'
+      : 'none'
+  }
+
+  /** Returns true if a variable of the comparison needs an exact comparison. */
+  #needsGuard({ shape, variables }: Comparison): boolean {
     return variables.some((variable) => {
-      if (!isComparedExactly(variable)) return false
       const value = this.#value(variable)
       // A list that is no item is refused when it is bound.
-      return hasText(value) && !(shape === 'value' && isList(value))
+      return this.#guardOf(variable, value) !== 'none' && !(shape === 'value' && isList(value))
     })
   }
 
