@@ -218,17 +218,24 @@ export class ComparisonReader {
   ): Comparison | undefined {
     const { words, tokens } = this.#statement
     if (to > tokens.length || (to < tokens.length && !afterExpression.has(words[to] ?? ''))) return undefined
-    if (this.#count(this.#values, ...parts.operand) > 0) return undefined
+    if (this.#count(this.#values, parts.operand[0], parts.operand[1]) > 0) return undefined
+    const variables: Variable[] = []
+    for (const index of parts.variables) {
+      const variable = this.#statement.variable(index)
+      if (variable !== undefined) variables.push(variable)
+    }
+    // No spread: it would take most of the time.
     return {
-      ...this.#range(from, to),
-      operand: this.#range(...parts.operand),
+      start: this.#start(from),
+      end: this.#end(to),
+      operand: this.#range(parts.operand[0], parts.operand[1]),
       isColumn: parts.isColumn,
       isEqual,
       shape,
-      variables: parts.variables.flatMap((index) => this.#statement.variable(index) ?? []),
+      variables,
       otherItems: parts.others ?? [],
       operator: { start: this.#start(parts.operator[0]), end: this.#start(parts.operator[1]) },
-      value: this.#range(...parts.value),
+      value: this.#range(parts.value[0], parts.value[1]),
       from,
       to,
     }
@@ -312,7 +319,11 @@ export class ComparisonReader {
   }
 
   #range(from: number, to: number): Range {
-    return { start: this.#start(from), end: this.#statement.tokens[to - 1]?.end ?? 0 }
+    return { start: this.#start(from), end: this.#end(to) }
+  }
+
+  #end(to: number): number {
+    return this.#statement.tokens[to - 1]?.end ?? 0
   }
 
   #start(index: number): number {
