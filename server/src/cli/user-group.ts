@@ -27,9 +27,9 @@ export function addUserGroupCommands(program: Command): void {
       .option(
         '--mapping <json>',
         'JSON object of schemas and data sources, such as {"40":"213"}; null clears it',
-        parseJson,
+        parseJson('mapping'),
       )
-      .option('--properties <json>', 'JSON object; null clears it', parseJson)
+      .option('--properties <json>', 'JSON object; null clears it', parseJson('properties'))
 
   command('list', 'List user groups in the order of their ids.')
     .option('--limit <count>', 'maximum number of user groups', parseCount, 100)
@@ -142,14 +142,16 @@ async function readFields(
   return readUserGroupBody(Buffer.from(`{${members.join()}}`))
 }
 
-/** Checks that the text is valid JSON and returns it unchanged. */
-function parseJson(text: string): string {
-  try {
-    readStrictJson(Buffer.from(text))
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Fault ? error.message : 'It must be JSON.')
+/** Returns a parser that checks that a text is valid JSON and returns it unchanged. */
+function parseJson(member: string): (text: string) => string {
+  return (text) => {
+    try {
+      readStrictJson(Buffer.from(text), { whole: 'The text', firstLine: 1, member })
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Fault ? error.message : 'It must be JSON.')
+    }
+    return text
   }
-  return text
 }
 
 function parseGrace(text: string): number {

@@ -23,7 +23,8 @@ const ajv = new Ajv({
   strictTypes: false,
   verbose: true,
 })
-ajv.addFormat(visible, visibleText)
+// The longest text has two code units per character. A longer one is refused for its length.
+ajv.addFormat(visible, (text: string) => visibleText.test(text.slice(0, 2 * limits.textLength)))
 // A pattern checks it.
 ajv.addFormat('date-time', true)
 

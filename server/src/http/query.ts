@@ -11,9 +11,11 @@ export function queryOf({ url = '' }: IncomingMessage, validate: (value: unknown
   if (!isPercentEncodedUtf8(text))
     throw validationFailed([{ path: '', message: 'the query must be percent-encoded UTF-8' }])
   const parameters = new URLSearchParams(text)
+  const names = new Set<string>()
   for (const name of parameters.keys()) {
-    if (parameters.getAll(name).length > 1)
+    if (names.has(name))
       throw validationFailed([{ path: shownPointer([name]), message: 'is given more than once' }])
+    names.add(name)
   }
   const query = Object.fromEntries(parameters)
   validate(query)

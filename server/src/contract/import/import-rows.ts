@@ -24,6 +24,7 @@ type ReadRows = (chunks: AsyncIterable<Buffer>, delimiter?: Delimiter) => AsyncG
 export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies Record<BulkFormat, ReadRows>
 
 const lineFeed = 0x0a
+const emptyLine: Buffer = Buffer.alloc(0)
 /** Maximum number of rows read without a pause: about a millisecond of work. */
 const maxBatchRows = 32
 
@@ -62,13 +63,13 @@ function refuseDocument(firstLine: Buffer, line: number): void {
 
 /** Returns lines without their line feeds. Lines that are too long are truncated. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
-  let rest: Buffer = Buffer.alloc(0)
+  let rest = emptyLine
   for await (const chunk of readText(chunks)) {
     const lines: Buffer[] = []
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
       lines.push(joined(rest, chunk.subarray(start, end)))
-      rest = Buffer.alloc(0)
+      rest = emptyLine
       start = end + 1
     }
     rest = joined(rest, chunk.subarray(start))
@@ -198,7 +199,7 @@ function jsonOf({ line, fields }: CsvRecord, header: Header): Buffer {
   const members = columns.flatMap((column, i) => {
     const field = fields[i] as Buffer
     if (field.length === 0) return []
-    const source = { whole: `The column ${column}`, firstLine: line }
+    const source = { whole: `The column ${column}`, firstLine: line, member: column }
     if (!isUtf8(field))
       throw new Fault('malformed_json', `${source.whole} is not valid UTF-8: save the file as UTF-8`)
     const isText = column === 'user_group_id' || column === 'name'

@@ -1,6 +1,5 @@
 const whiteSpace = /[ \t\n\r]*/y
-// eslint-disable-next-line no-control-regex -- a JSON string must not contain control characters
-const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
+const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y
 
 /**
@@ -19,6 +18,12 @@ export function syntaxErrorOffset(text: string): number {
     return true
   }
 
+  const skipString = (): boolean => {
+    const end = endOfString(text, offset)
+    if (end !== -1) offset = end
+    return end !== -1
+  }
+
   for (;;) {
     skip(whiteSpace)
     if (offset >= text.length || (expected === 'comma or end' && open.length === 0)) return offset
@@ -32,9 +37,9 @@ export function syntaxErrorOffset(text: string): number {
       open.push(char === '{' ? '}' : ']')
       offset++
       expected = char === '{' ? 'key or end' : 'value or end'
-    } else if (expected.startsWith('value') && (skip(string) || skip(scalar))) {
+    } else if (expected.startsWith('value') && (skipString() || skip(scalar))) {
       expected = 'comma or end'
-    } else if (expected.startsWith('key') && skip(string)) {
+    } else if (expected.startsWith('key') && skipString()) {
       expected = 'colon'
     } else if (expected === 'colon' && char === ':') {
       offset++
@@ -47,4 +52,19 @@ export function syntaxErrorOffset(text: string): number {
       return isUnfinishedString ? text.length : offset
     }
   }
+}
+
+/** Returns the offset behind a string, or -1 if there is no valid string. A regular expression would need a stack for a million escapes. */
+function endOfString(text: string, start: number): number {
+  if (!text.startsWith('"', start)) return -1
+  for (let offset = start + 1; offset < text.length; offset++) {
+    const char = text.charCodeAt(offset)
+    if (char === 0x22) return offset + 1
+    if (char < 0x20) return -1
+    if (char !== 0x5c) continue
+    escape.lastIndex = offset
+    if (!escape.test(text)) return -1
+    offset = escape.lastIndex - 1
+  }
+  return -1
 }

@@ -1,6 +1,7 @@
 import { validationFailed, type FieldFault } from '../../domain/fault.ts'
 import type { UserGroupChange } from '../../domain/user-group/user-group.ts'
-import type { JsonDocument, JsonMember } from '../json/strict-json.ts'
+import type { JsonMember } from '../json/json-scan.ts'
+import type { JsonDocument } from '../json/strict-json.ts'
 import { limits } from '../limits.ts'
 import type { UserGroupBody } from './schemas.ts'
 

@@ -29,11 +29,12 @@ const texts: Record<string, string> = {
   'a string of escaped backslashes': `{"a":"${'\\\\'.repeat(length / 2)}"}`,
   'a string of escaped quotes': `{"a":"${'\\"'.repeat(length / 2)}"}`,
   'a string of escaped characters': `{"a":"${'\\u00e9'.repeat(length / 6)}"}`,
+  'escapes that are far from each other': `{"a":"${`${'x'.repeat(20)}\\n`.repeat(length / 22)}"}`,
   'a string of surrogate pairs': `{"a":"${'\\ud83d\\ude00'.repeat(length / 12)}"}`,
   'a key of escapes': `{"${'\\n'.repeat(length / 2)}":1}`,
-  'keys, and one escape at the end': `{${Array.from({ length: length / 10 }, (_, i) => `"k${i}":1,`).join('')}"\\n":1}`,
-  'strings, and one escape at the end': `[${'"",'.repeat(length / 3)}"\\n"]`,
-  'strings with an escape each': `[${'"\\n",'.repeat(length / 5)}"\\n"]`,
+  'keys, and one escape at the end': `[{${Array.from({ length: length / 40 }, (_, i) => `"${String(i).padStart(30)}":1,`).join('')}"\\n":1}]`,
+  'strings, and one escape at the end': `[${`"${'x'.repeat(20)}",`.repeat(length / 23)}"\\n"]`,
+  'strings with an escape each': `[${`"${'x'.repeat(20)}\\n",`.repeat(length / 25)}"\\n"]`,
   'one long string': `["${'x'.repeat(length)}"]`,
 }
 

@@ -203,6 +203,20 @@ for (const bytes of [limit + 1, 4 * limit]) {
   })
 }
 
+test('a percent-encoded name is read, and no longer name that contains it', async () => {
+  assertActive(await send(`%74oken=${token}`))
+  assertActive(await send(`t%6Fken=${token}&xtoken=a&token2=a&=token&token%32=a`))
+  assertOAuthFault(await send(`token=${token}&%74%6f%6B%65%6e=x`), 'validation_failed', ['token'])
+  assertOAuthFault(await send(`xtoken=${token}`), 'validation_failed', ['token'])
+})
+
+test('a token of 1 MiB is not active', async () => {
+  for (const text of [`${token}${'x'.repeat(limit - 200)}`, `${token}${'+'.repeat(limit - 200)}`]) {
+    const response = await send(`token=${text}`)
+    assert.deepEqual(response.body, { active: false })
+  }
+})
+
 test('many parameters are read in time', async () => {
   const many = 'a&'.repeat((limit - 100) / 2)
   assertActive(await send(`${many}token=${token}`))
