@@ -134,7 +134,7 @@ export const selectRetiredSecretKey: Statement<unknown> = prepared(
   'SELECT 1 FROM retired_secret_key WHERE key_id = $1',
 )
 
-/** Calls a function of migration 0010 that applies decisions. The types of its parameters are those of the function. */
+/** Calls a function of the schema file that applies decisions. The types of its parameters are those of the function. */
 const call = (name: string, parameters: number) =>
   `${name}(${Array.from({ length: parameters }, (_, i) => `$${i + 1}`).join(', ')})`
 

@@ -12,6 +12,7 @@ import {
 import { bucketOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type {
   ChangeStamp,
+  NewToken,
   RotateUserGroupToken,
   TokenReference,
   UpdateOutcome,
@@ -24,6 +25,12 @@ import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
 import type { Bucketed, ScopedCoalescers, ScopeValues } from './scoped-coalescer.ts'
 import * as sql from './user-group-sql.ts'
 import type { Positioned, StampedViewRow, TokenRow } from './user-group-sql.ts'
+
+/** The team id of a new user group, and the token that was issued for it. */
+export interface IssuedToken {
+  readonly teamId: number
+  readonly token: NewToken
+}
 
 interface Written extends Bucketed, Actor {
   readonly now: number

@@ -50,7 +50,13 @@ import { untilApplied, type Attempt, type Retry } from './retry.ts'
 import type { Bucketed } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
-import { entriesText, eventValues, withBucket, type UserGroupStatements } from './user-group-statements.ts'
+import {
+  entriesText,
+  eventValues,
+  withBucket,
+  type IssuedToken,
+  type UserGroupStatements,
+} from './user-group-statements.ts'
 import type { UserGroupTokens } from './user-group-tokens.ts'
 
 /**
@@ -436,9 +442,4 @@ export class UserGroups implements UserGroupStore {
     const [row] = await this.#distribution.onNodeOf(null, select)
     return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
-}
-
-interface IssuedToken {
-  readonly teamId: number
-  readonly token: NewToken
 }
