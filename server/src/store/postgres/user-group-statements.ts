@@ -338,10 +338,11 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** The last parameters of the functions: id, action, author, request id and details of an audit event. */
+/** The last parameters of the functions: the id of the user group, and id, action, author, request id and details of an audit event. */
 export function eventValues(
+  providedId: string | undefined,
   { author, requestId, now }: Actor & { readonly now: number },
   { action, details }: UserGroupEvent,
 ): unknown[] {
-  return [newEventId(now), action, author, requestId, details && JSON.stringify(details)]
+  return [providedId, newEventId(now), action, author, requestId, details && JSON.stringify(details)]
 }

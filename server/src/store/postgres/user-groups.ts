@@ -199,8 +199,7 @@ export class UserGroups implements UserGroupStore {
           row.updated_at,
           deleted.deletedAt,
           entriesText(entries.removed),
-          key.providedId,
-          ...eventValues(command, event),
+          ...eventValues(key.providedId, command, event),
         ]
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.deleteUserGroup, values, sent),
@@ -236,8 +235,7 @@ export class UserGroups implements UserGroupStore {
           teamId,
           deleted?.deletedAt,
           entriesText(entries.added),
-          userGroup.providedId,
-          ...eventValues(command, event),
+          ...eventValues(userGroup.providedId, command, event),
         ]
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.restoreUserGroup, values, sent),
@@ -270,12 +268,8 @@ export class UserGroups implements UserGroupStore {
         const retired = isRepeated ? await this.#checkSecretKey(decision.token) : null
         if (retired !== null) return retired
         const expected = 'providedId' in command.target ? command.target.expected : undefined
-        const item = {
-          ...command,
-          bucket: location.bucket,
-          rotation: decision,
-          expectedRevision: expected?.revision ?? null,
-        }
+        const expectedRevision = expected?.revision ?? null
+        const item = { ...command, bucket: location.bucket, rotation: decision, expectedRevision }
         const isReplaced = await attempt.change((sent) =>
           this.#statements.replaceToken.add(item, attempt, sent),
         )
@@ -302,8 +296,7 @@ export class UserGroups implements UserGroupStore {
         teamId,
         hash,
         now,
-        userGroup?.providedId,
-        ...eventValues(command, event),
+        ...eventValues(userGroup?.providedId, command, event),
       ]
       await attempt.change((sent) => this.#primary.query(sql.endGracePeriod, values, sent))
     })
@@ -364,8 +357,7 @@ export class UserGroups implements UserGroupStore {
   }
 
   async list(query: ListUserGroups): Promise<UserGroup[]> {
-    const { workspaceId, environment, afterProvidedId, limit } = query
-    const values = [workspaceId, environment, afterProvidedId ?? '', limit]
+    const values = [query.workspaceId, query.environment, query.afterProvidedId ?? '', query.limit]
     const rows = await this.#retry.query(sql.selectPage, values, null)
     return rows.map((row) => userGroupOf(query, row))
   }
