@@ -180,6 +180,19 @@ describe('checkTemplate', () => {
         assert.equal(problem, 'missing_variable 1:1')
       })
 
+    it('with and without each optional clause', () => {
+      const options = { optional: ['f', 'g'], require }
+      const problem = (clauses: string) => problemOf(`SELECT a FROM s WHERE b = ${id} ${clauses}`, options)
+      assert.equal(problem('[[ AND c = {{ f }} ]] [[ AND d > {{ g }} ]]'), 'none')
+      assert.equal(problem('[[ OR c = {{ f }} ]]'), 'missing_variable 1:1')
+      assert.equal(
+        problem('[[ AND c = {{ f }} ]] [[ UNION SELECT a FROM s WHERE c = {{ g }} ]]'),
+        'missing_variable 1:1',
+      )
+      const alias = `SELECT ${id} AS x FROM s WHERE b = ${id} [[ AND c = {{ f }} AND d = x ]]`
+      assert.equal(problemOf(alias, options), 'inexact_comparison 1:8')
+    })
+
     it('in every statement', () => {
       const two = (first: string, second: string) => problemOf(`${first};\n  ${second}`, { require })
       assert.equal(two(`SELECT a WHERE b = ${id}`, 'SELECT c'), 'missing_variable 2:3')

@@ -30,22 +30,26 @@ export function checkTemplate(template: string, options: CheckOptions): void {
   const requiredKeys = keysOf('require', required)
   const known = new Set([...rules.optional, ...keysOf('variables', options.variables ?? [])])
   const clauses = findOptionalClauses(template, rules.dialect, rules.optional)
-  const statements = (isAbsent: (clause: OptionalClause) => boolean) =>
+  const variant = (isAbsent: (clause: OptionalClause) => boolean) =>
     findPlaces(withoutClauses(template, clauses, isAbsent), rules.dialect)
 
-  const all = statements(() => false).flatMap(({ places }) => places)
-  for (const { variable } of all) checkVariable(variable, rules, known)
-  for (const one of clauses) {
-    statements((clause) => clause === one)
-    statements((clause) => clause !== one)
-  }
-  const always = statements(() => true)
+  const withAll = variant(() => false)
+  for (const { places } of withAll) for (const { variable } of places) checkVariable(variable, rules, known)
+  const variants = [
+    withAll,
+    ...clauses.flatMap((one) => [variant((clause) => clause === one), variant((clause) => clause !== one)]),
+    variant(() => true),
+  ]
   for (const [index, key] of requiredKeys.entries()) {
-    for (const statement of always) checkRequired(template, statement, rules, key, required[index] ?? '')
+    for (const statement of variants.flat())
+      checkRequired(template, statement, rules, key, required[index] ?? '')
   }
-  // Properties may be numbers.
-  for (const { variable, isInexact } of all)
-    if (isInexact && variable.path[1] !== 'properties') throw inexactComparison(variable)
+  for (const { places } of variants.flat()) {
+    for (const { variable, isInexact } of places) {
+      // Properties may be numbers.
+      if (isInexact && variable.path[1] !== 'properties') throw inexactComparison(variable)
+    }
+  }
 }
 
 function checkVariable(variable: Variable, { identifiers }: TemplateRules, known: ReadonlySet<string>): void {

@@ -62,7 +62,7 @@ export function isGuarded(variable: Variable): boolean {
 }
 
 /** Statements that return or store the items of their lists. */
-const firstWords = new Set(['select', 'with', 'values', 'from', 'insert', 'replace', 'explain', '('])
+const firstWords = new Set(['select', 'with', 'values', 'from', 'insert', 'explain', '('])
 /** Words that end a list of returned or stored items. */
 const listEnds = new Set([
   ...['from', 'into', 'where', 'group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'union', 'intersect'],
@@ -95,7 +95,10 @@ class ReturnedValues {
     const { words } = this.#statement
     const word = words[index] ?? ''
     // What another statement stores can be compared later.
-    if (word === 'into' && words[0] !== 'insert' && words[0] !== 'replace') this.#mayCompare = true
+    if (word === 'into' && words[0] !== 'insert') this.#mayCompare = true
+    // INSERT OR REPLACE, ON CONFLICT and ON DUPLICATE KEY compare with the stored rows.
+    if (word === 'or' || word === 'conflict' || word === 'duplicate')
+      this.#mayCompare ||= words[0] === 'insert'
     if (word === 'intersect' || word === 'minus' || (word === 'except' && words[index - 1] !== '*'))
       this.#mayCompare = true
     if (word === ',' || listEnds.has(word)) {
