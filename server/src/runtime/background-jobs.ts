@@ -10,6 +10,7 @@ import type { Store } from '../domain/store.ts'
 import { restorableMs } from '../domain/user-group/user-group.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Metrics } from '../observability/metrics/metrics.ts'
+import { collectWhenIdle } from './idle-collection.ts'
 import { mebibyte, SpaceWarnings } from './space-warnings.ts'
 import type { UsageRecording } from './usage-recording.ts'
 import { reasonOf, warningsOf } from './warnings.ts'
@@ -44,6 +45,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
   const stops: (() => unknown)[] = [
     () => clearInterval(writing),
     () => clearInterval(sharing),
+    collectWhenIdle(),
     watchSecretKeys(
       config,
       { store, keyring },
