@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { examineOne } from '../support/doctor.ts'
 import { sendRequest } from '../support/http.ts'
 import { scrape } from '../support/metrics.ts'
-import { startNewProcess as startService, temporaryFolder } from '../support/service.ts'
-import { assertFault } from '../support/user-api.ts'
+import { runUgs, startNewProcess as startService, temporaryFolder } from '../support/service.ts'
+import { findTool } from '../support/tool.ts'
+import { assertFault, tokenIn } from '../support/user-api.ts'
 import { Acknowledged, apiOf } from './acknowledged.ts'
 
 test('a service that starts on a damaged store serves reads and refuses changes, until `ugs store resume`', async (t) => {
@@ -53,6 +55,55 @@ test('a service that starts on a damaged store serves reads and refuses changes,
   await acknowledged.assertKept(service)
   await acknowledged.createSome(service, 1)
   assert.equal(await damagedMetric(service), 0)
+})
+
+test('a damaged table is recovered by the steps of docs/operations.md', async (t) => {
+  const shell = findTool(t, {
+    name: 'The sqlite3 shell',
+    hint: 'apt-get install sqlite3',
+    commands: ['sqlite3'],
+    probe: ['--version'],
+  })
+  if (shell === undefined) return
+  const folder = join(temporaryFolder(t), 'data')
+  const environment = { UGS_DATA_DIR: folder }
+  const first = await startService(t, environment)
+  const acknowledged = new Acknowledged()
+  await acknowledged.createSome(first, 40)
+  await first.stop()
+
+  const path = join(folder, 'ugs.db')
+  const database = new BetterSqlite3(path)
+  const pages = database
+    .prepare("SELECT pageno FROM dbstat WHERE name = 'user_group' AND pagetype = 'leaf' ORDER BY path")
+    .pluck()
+    .all() as number[]
+  database.close()
+  const file = openSync(path, 'r+')
+  // The kind of the page and the number of its cells.
+  writeSync(file, Buffer.alloc(8), 0, 8, ((pages[1] as number) - 1) * 4096)
+  closeSync(file)
+  const refused = await runUgs(['store', 'resume'], environment)
+  assert.equal(refused.code, 1, refused.stderr)
+
+  const recovered = join(folder, 'recovered.db')
+  const dump = `sqlite3 ${path} .dump | sed 's/^ROLLBACK;.*/COMMIT;/' | sqlite3 ${recovered}`
+  execFileSync('sh', ['-c', dump], { stdio: 'pipe' })
+  execFileSync('sqlite3', [recovered, 'PRAGMA application_id = 1430737664'])
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+  renameSync(recovered, path)
+  const resumed = await runUgs(['store', 'resume'], environment)
+  assert.equal(resumed.code, 0, resumed.stderr)
+
+  const service = { ...(await startService(t, environment)), tokens: first.tokens }
+  let lost = 0
+  for (const [id, token] of acknowledged.tokens) {
+    const response = await apiOf(service).put({ user_group_id: id })
+    if (response.status === 404) lost++
+    else assert.equal(tokenIn(response), token)
+  }
+  assert.ok(lost >= 1 && lost < 10, String(lost))
+  await acknowledged.createSome(service, 1)
 })
 
 async function damagedMetric(service: Parameters<typeof scrape>[0]): Promise<number> {
