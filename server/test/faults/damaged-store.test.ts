@@ -86,6 +86,10 @@ test('a damaged table is recovered by the steps of docs/operations.md', async (t
   const refused = await runUgs(['store', 'resume'], environment)
   assert.equal(refused.code, 1, refused.stderr)
 
+  const empty = { UGS_DATA_DIR: temporaryFolder(t) }
+  execFileSync('sqlite3', [join(empty.UGS_DATA_DIR, 'ugs.db'), 'PRAGMA application_id = 1430737664'])
+  assert.match((await runUgs(['store', 'resume'], empty)).stderr, /the database has lost its tables/)
+
   const recovered = join(folder, 'recovered.db')
   const dump = `sqlite3 ${path} .dump | sed 's/^ROLLBACK;.*/COMMIT;/' | sqlite3 ${recovered}`
   execFileSync('sh', ['-c', dump], { stdio: 'pipe' })

@@ -81,7 +81,10 @@ export function refuseNewer(database: Database): void {
   checkKnown(readMigrations('sqlite'), readApplied(database))
 }
 
+/** @throws StoreError if the database has lost its tables, as after a repair that copied nothing */
 export function readApplied(database: Database): AppliedMigration[] {
   if (!isOurs(database)) return []
+  const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'")
+  if (tables.get() === undefined) throw new StoreError('the database has lost its tables; restore a backup')
   return database.prepare<[], AppliedMigration>('SELECT version, name FROM schema_migration').all()
 }

@@ -207,6 +207,7 @@ export function resumeSqlite(path: string, options: SqliteOptions): boolean {
     const fault = firstFault(database)
     if (fault !== null)
       throw new StoreError(`the database is still damaged (${fault}); restore a backup, or repair it`)
+    refuseNewer(database)
   } catch (error) {
     throw storeErrorOf(path, error)
   } finally {
