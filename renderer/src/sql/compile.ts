@@ -1,19 +1,10 @@
 import { checkArguments, checkVariables } from '../arguments.ts'
 import type { VariableSource } from '../user-group.ts'
 import { findValue, resolveVariable, type Scope } from '../variables.ts'
-import type { SqlValue } from './dialects.ts'
 import { findOptionalClauses, withoutClauses } from './optional-clauses.ts'
 import { readOptions, type TemplateOptions } from './options.ts'
 import { findPlaces } from './places.ts'
-import { Writer } from './writer.ts'
-
-/** A statement with its bound values, ready for a driver. */
-export interface CompiledSql {
-  /** The template with a placeholder instead of each variable. */
-  readonly text: string
-  /** The bound values, in the order of the placeholders. Only PostgreSQL has arrays, for `= ANY ( … )`. */
-  readonly values: (SqlValue | SqlValue[])[]
-}
+import { Writer, type CompiledSql } from './writer.ts'
 
 export interface CompileOptions extends TemplateOptions {
   /** Values besides those of the user group: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */

@@ -13,7 +13,7 @@ export interface Exactness {
   readonly decimal?: (expression: string) => string
 }
 
-/** A row's value and a bound value become different texts if they differ, whatever the type of the column is. */
+/** Two different bound values never equal the text of the same row, in a column of any type. */
 export const exactness = {
   postgresql: {
     textOf: (expression) => `(${expression})::text COLLATE "C"`,

@@ -226,7 +226,7 @@ export class Restriction {
 }
 
 function setOther(level: Conjunction): void {
-  // Whatever follows a whole condition is no part of it: only AND and OR continue.
+  // After a whole condition, only AND and OR continue the conjunction.
   if (level.condition === 'nothing') level.condition = 'other'
 }
 

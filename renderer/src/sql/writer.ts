@@ -2,10 +2,18 @@ import type { Json } from '../user-group.ts'
 import { isList, resolveVariable, type Scope, type Variable } from '../variables.ts'
 import { Binder, inexactComparison } from './bind.ts'
 import type { Comparison, Range } from './comparisons.ts'
-import type { CompiledSql } from './compile.ts'
 import { isComparedExactly, isGuarded } from './conditions.ts'
+import type { SqlValue } from './dialects.ts'
 import type { TemplateRules } from './options.ts'
 import type { Place } from './places.ts'
+
+/** A statement with its bound values, ready for a driver. */
+export interface CompiledSql {
+  /** The template with a placeholder instead of each variable. */
+  readonly text: string
+  /** The bound values, in the order of the placeholders. Only PostgreSQL has arrays, for `= ANY ( … )`. */
+  readonly values: (SqlValue | SqlValue[])[]
+}
 
 /** The kind of exact comparison that a value needs. */
 type Guard = 'none' | 'text' | 'number'
