@@ -10,6 +10,7 @@ import { citus } from './cases/citus.js'
 import { postgresColdStart } from './cases/cold-start.js'
 import { events, outbox, postgresEvents, postgresOutbox } from './cases/events.js'
 import { byBodySize, byConnections, memory, postgresRows, rows, rowsLarge } from './cases/growth.js'
+import { refusedFloods } from './cases/floods.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
 import { interruptedFeed, postgresInterruptedFeed } from './cases/interrupted-feed.js'
@@ -55,6 +56,7 @@ const cases = {
   'flame-graph': drawFlameGraph,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
+  floods: refusedFloods,
   audit,
   'access-log': accessLog,
   'leased-cache': leasedCache,

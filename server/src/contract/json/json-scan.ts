@@ -63,7 +63,7 @@ function isDigit(char: number): boolean {
   return char >= 0x30 && char <= 0x39
 }
 
-export function isWhiteSpace(char: number): boolean {
+function isWhiteSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 }
 
