@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { bodyOf, exampleName } from './bodies.js'
 import { idAt } from './ids.js'
-import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
+import { LocatorCodec } from '../../server/dist/domain/user-group/locator.js'
 import { seededToken } from './tokens.js'
 
 /**

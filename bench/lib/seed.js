@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
+import { LocatorCodec } from '../../server/dist/domain/user-group/locator.js'
 import { hashToken } from '../../server/dist/domain/token/token.js'
 import { newEventId } from '../../server/dist/domain/audit/audit-event.js'
 import { encryptionContext } from '../../server/dist/domain/user-group/user-group.js'

@@ -19,7 +19,7 @@ export function seededLocation(ids, index) {
 
 /**
  * Returns the token of a seeded user group. It contains the team id in place of random digits, so that a load can compute it.
- * @param {import('../../server/dist/domain/token/locator.js').LocatorCodec} locators
+ * @param {import('../../server/dist/domain/user-group/locator.js').LocatorCodec} locators
  * @param {import('./ids.js').Ids} ids
  * @param {number} index
  */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { LocatorCodec } from '../../server/dist/domain/token/locator.js'
+import { LocatorCodec } from '../../server/dist/domain/user-group/locator.js'
 import { locatorOf } from '../../server/dist/domain/token/token.js'
 import { manyKnownIds, rotatedIds } from './ids.js'
 import { seededLocation, seededToken } from './tokens.js'

@@ -7,7 +7,7 @@ import {
   isSecretKeyId,
   type SecretKey,
 } from '../domain/secret-key/keyring.ts'
-import { countEncryptedTokens, reencryptTokens } from '../domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens, reencryptTokens } from '../domain/reencryption/reencryption.ts'
 import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.ts'
 import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { Fault } from '../domain/fault.ts'
 import type { ApiToken } from '../domain/api-token/api-token.ts'
 import type { RateLimiter } from '../domain/api-token/rate-limiter.ts'
-import type { Caller } from '../domain/user-group/user-group-service.ts'
+import type { Caller } from '../domain/caller.ts'
 import { scopesFor, type AuthorizedRequest } from './operations.ts'
 import type { RequestContext, ResponseHeaders } from './request-context.ts'
 

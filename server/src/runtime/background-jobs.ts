@@ -4,7 +4,7 @@ import { areSecretKeysExposed, SecretKeyError, watchSecretKeys } from '../config
 import { sharingIntervalMs } from '../domain/api-token/rate-limiter.ts'
 import { deleteExpired } from '../domain/expiry.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
-import { countEncryptedTokens } from '../domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens } from '../domain/reencryption/reencryption.ts'
 import { sessionIdleMs } from '../domain/session/console-sessions.ts'
 import type { Store } from '../domain/store.ts'
 import { restorableMs } from '../domain/user-group/user-group.ts'

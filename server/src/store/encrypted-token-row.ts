@@ -6,7 +6,7 @@ import {
   type EncryptedTokenCursor,
   type EncryptedTokenPage,
   type EncryptedTokenTable,
-} from '../domain/token/encrypted-token.ts'
+} from '../domain/reencryption/encrypted-token.ts'
 import { tables } from './tables.ts'
 
 // Rows of all tables that hold an encrypted token.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Environment } from '../../src/domain/environment.ts'
-import { LocatorCodec } from '../../src/domain/token/locator.ts'
+import { LocatorCodec } from '../../src/domain/user-group/locator.ts'
 import { generateUserGroupToken, locatorOf } from '../../src/domain/token/token.ts'
 
 /** Returns a well-formed user group token that no store has issued. */

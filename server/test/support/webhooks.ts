@@ -11,7 +11,8 @@ import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { eventJson } from '../../src/contract/event.ts'
 import { generateSecretKey, Keyring, type SecretKey } from '../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { UserGroupService, type Caller } from '../../src/domain/user-group/user-group-service.ts'
+import type { Caller } from '../../src/domain/caller.ts'
+import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
 import {
   WebhookDispatcher,
   type WebhookDispatcherDependencies,

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { generateApiToken, hashToken } from '../token/token.ts'
-import { actorOf, type Caller } from '../user-group/user-group-service.ts'
+import { actorOf, type Caller } from '../caller.ts'
 
 /** An API token with its plaintext, which is not stored anywhere. */
 export interface CreatedApiToken {

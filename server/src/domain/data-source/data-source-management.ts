@@ -4,7 +4,7 @@ import { Fault, validationFailed } from '../fault.ts'
 import type { DeleteOutcome, ListDataSources, NotRegistered } from './data-source-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import type { Caller } from '../user-group/user-group-service.ts'
+import type { Caller } from '../caller.ts'
 
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {

@@ -3,8 +3,9 @@ import { crc32 } from 'node:zlib'
 import type { Environment } from '../environment.ts'
 import { randomBytes } from '../util/random.ts'
 import { base62Digit, base62Pattern } from './base62.ts'
-import { locatorLength } from './locator.ts'
 
+/** 62^22 > 2^128: the digits of an encrypted block of 16 bytes. */
+export const locatorLength = 22
 const apiSecretLength = 32 // 32 × log2(62) = 190.5 bits
 const userGroupSecretLength = 22 // 130.9 bits
 const checksumLength = 6 // 62^6 > 2^32

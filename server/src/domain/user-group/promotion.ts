@@ -4,7 +4,8 @@ import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { contentValue, type UserGroup } from './user-group.ts'
-import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
+import type { Caller } from '../caller.ts'
+import type { UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
 export interface PromotionResult {
   readonly providedId: string

@@ -2,7 +2,8 @@ import { Fault, validationFailed } from '../fault.ts'
 import type { FairQueue } from '../util/fair-queue.ts'
 import { HashSet } from '../util/hash-set.ts'
 import type { UserGroupChange } from './user-group.ts'
-import type { Caller, UpsertOutcome, UserGroupService } from './user-group-service.ts'
+import type { Caller } from '../caller.ts'
+import type { UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
 /** One row of an import. */
 export interface ImportRow {

@@ -28,13 +28,8 @@ import {
   type UserGroupVersion,
 } from './user-group.ts'
 import { searchBudgetMs, type Page } from '../util/page.ts'
-import {
-  actorOf,
-  revisionMismatch,
-  userGroupNotFound,
-  type Caller,
-  type UserGroupService,
-} from './user-group-service.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import { revisionMismatch, userGroupNotFound, type UserGroupService } from './user-group-service.ts'
 
 /** A user group with its resolved mapping, last introspection and latest versions. */
 export interface UserGroupDetails {

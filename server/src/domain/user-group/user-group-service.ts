@@ -1,5 +1,5 @@
+import { actorOf, type Caller } from '../caller.ts'
 import { hash } from 'node:crypto'
-import type { Actor } from '../audit/audit-event.ts'
 import type { Clock } from '../util/clock.ts'
 import {
   mappingEntries,
@@ -26,7 +26,7 @@ import type {
 import { mappingToCheck } from './decisions.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { LocatorCodec } from '../token/locator.ts'
+import { LocatorCodec } from './locator.ts'
 import { generateUserGroupToken, hashToken, locatorOf } from '../token/token.ts'
 import {
   changesNothing,
@@ -42,9 +42,6 @@ const idempotencyWindowMs = 24 * 60 * 60 * 1000
 
 /** Maximum number of mapping entries that an error names. */
 const maxFaultsShown = 100
-
-/** The actor of a change and the scope that confines it. */
-export interface Caller extends TenantScope, Actor {}
 
 /** A user group with its decrypted token. */
 export type UserGroupWithToken = WithToken<UserGroup>
@@ -393,10 +390,6 @@ export class UserGroupService {
       })
     }
   }
-}
-
-export function actorOf({ author, requestId }: Caller): Actor {
-  return { author, requestId }
 }
 
 function keyOf({ workspaceId, environment }: TenantScope, providedId: string): UserGroupKey {

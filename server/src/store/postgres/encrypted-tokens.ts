@@ -1,11 +1,11 @@
-import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
+import type { EncryptedTokenStore } from '../../domain/reencryption/encrypted-token-store.ts'
 import type {
   EncryptedToken,
   ListEncryptedTokens,
   ReencryptedToken,
   EncryptedTokenPage,
   EncryptedTokenTable,
-} from '../../domain/token/encrypted-token.ts'
+} from '../../domain/reencryption/encrypted-token.ts'
 import { bucketOf } from '../../domain/user-group/location.ts'
 import {
   byTable,

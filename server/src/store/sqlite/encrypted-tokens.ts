@@ -3,7 +3,7 @@ import type {
   ListEncryptedTokens,
   ReencryptedToken,
   EncryptedTokenPage,
-} from '../../domain/token/encrypted-token.ts'
+} from '../../domain/reencryption/encrypted-token.ts'
 import {
   byTable,
   encryptedTokenPage,

@@ -8,7 +8,7 @@ import type { DataSourceStore } from '../../domain/data-source/data-source-store
 import type { EventStore } from '../../domain/event/event-store.ts'
 import type { SecretKeyStore } from '../../domain/secret-key/secret-key-store.ts'
 import type { SessionStore } from '../../domain/session/session-store.ts'
-import type { EncryptedTokenStore } from '../../domain/token/encrypted-token-store.ts'
+import type { EncryptedTokenStore } from '../../domain/reencryption/encrypted-token-store.ts'
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
 import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { environments, type Environment } from '../../../src/domain/environment.ts'
-import { LocatorCodec } from '../../../src/domain/token/locator.ts'
+import { LocatorCodec } from '../../../src/domain/user-group/locator.ts'
 import {
   generateApiToken,
   generateUserGroupToken,

@@ -8,11 +8,8 @@ import {
   type ImportResult,
   type ImportRow,
 } from '../../../src/domain/user-group/user-group-import.ts'
-import {
-  UserGroupService,
-  type Caller,
-  type UserGroupRequest,
-} from '../../../src/domain/user-group/user-group-service.ts'
+import type { Caller } from '../../../src/domain/caller.ts'
+import { UserGroupService, type UserGroupRequest } from '../../../src/domain/user-group/user-group-service.ts'
 import { FairQueue } from '../../../src/domain/util/fair-queue.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { defaults } from '../../store/store-options.ts'

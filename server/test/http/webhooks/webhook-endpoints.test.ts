@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
-import {
-  countEncryptedTokens,
-  reencryptTokens,
-} from '../../../src/domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens, reencryptTokens } from '../../../src/domain/reencryption/reencryption.ts'
 import { assertRefused, assertSucceeded, startManaged } from '../../support/admin-api.ts'
 import { runCommand } from '../../support/command.ts'
 import { caller, scope, startReceiver, stepUntil, verified, webhookBench } from '../../support/webhooks.ts'

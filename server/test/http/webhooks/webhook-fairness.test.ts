@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
-import type { Caller } from '../../../src/domain/user-group/user-group-service.ts'
+import type { Caller } from '../../../src/domain/caller.ts'
 import type {
   WebhookDeliveryStore,
   WebhookTarget,

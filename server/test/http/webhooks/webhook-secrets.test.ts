@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countEncryptedTokens } from '../../../src/domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens } from '../../../src/domain/reencryption/reencryption.ts'
 import { caller, scope, startReceiver, stepUntil, verified, webhookBench } from '../../support/webhooks.ts'
 
 const minute = 60_000

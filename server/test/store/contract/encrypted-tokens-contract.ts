@@ -5,7 +5,7 @@ import type {
   EncryptedToken,
   EncryptedTokenCursor,
   TokenOwner,
-} from '../../../src/domain/token/encrypted-token.ts'
+} from '../../../src/domain/reencryption/encrypted-token.ts'
 import type { IssueToken } from '../../../src/domain/user-group/user-group-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'

@@ -1,12 +1,11 @@
 import { createCipheriv, createDecipheriv, type Cipher, type Decipher } from 'node:crypto'
-import { bucketCount, type UserGroupLocation } from '../user-group/location.ts'
-import { fromBase62, toBase62 } from './base62.ts'
+import { bucketCount, type UserGroupLocation } from './location.ts'
+import { fromBase62, toBase62 } from '../token/base62.ts'
+import { locatorLength } from '../token/token.ts'
 
 const algorithm = 'aes-128-ecb'
 const blockLength = 16
 export const locatorKeyLength = 16
-/** 62^22 > 2^128: the digits of one block. */
-export const locatorLength = 22
 
 /**
  * Converts the location of a user group to the locator in its tokens, and back. A locator is one AES block: two bytes of bucket,

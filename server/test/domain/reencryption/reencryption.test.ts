@@ -2,10 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
-import {
-  countEncryptedTokens,
-  reencryptTokens,
-} from '../../../src/domain/secret-key/secret-key-management.ts'
+import { countEncryptedTokens, reencryptTokens } from '../../../src/domain/reencryption/reencryption.ts'
 import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { defaults } from '../../store/store-options.ts'

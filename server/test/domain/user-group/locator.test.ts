@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { toBase62 } from '../../../src/domain/token/base62.ts'
-import { LocatorCodec, locatorKeyLength, locatorLength } from '../../../src/domain/token/locator.ts'
+import { locatorLength } from '../../../src/domain/token/token.ts'
+import { LocatorCodec, locatorKeyLength } from '../../../src/domain/user-group/locator.ts'
 import { bucketCount } from '../../../src/domain/user-group/location.ts'
 
 const key = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex')

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DecryptionError, type Keyring, type Sealed } from './keyring.ts'
+import { DecryptionError, type Keyring, type Sealed } from '../secret-key/keyring.ts'
 import {
   contextOf,
   encryptedTokenTables,
   type ReencryptedToken,
   type EncryptedToken,
   type EncryptedTokenCursor,
-} from '../token/encrypted-token.ts'
+} from './encrypted-token.ts'
 import type { Store } from '../store.ts'
 
 type EncryptedTokens = Pick<Store, 'encryptedTokens'>
