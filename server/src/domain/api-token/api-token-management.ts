@@ -10,6 +10,8 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { generateApiToken, hashToken } from '../token/token.ts'
 import { actorOf, type Caller } from '../caller.ts'
 
+type Ports = Pick<Store, 'apiTokens' | 'workspaces'>
+
 /** An API token with its plaintext, which is not stored anywhere. */
 export interface CreatedApiToken {
   readonly apiToken: ApiToken
@@ -18,7 +20,7 @@ export interface CreatedApiToken {
 
 /** @throws Fault `unavailable` */
 export async function createApiToken(
-  store: Store,
+  store: Pick<Store, 'apiTokens'>,
   description: Omit<NewApiToken, 'tokenHash'>,
 ): Promise<CreatedApiToken> {
   const token = generateApiToken(description.environment)
@@ -32,12 +34,12 @@ export interface RotatedApiToken extends CreatedApiToken {
 
 /** Manages the API tokens of a workspace and environment, for callers with the scope `admin`. */
 export class ApiTokenManagement {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #clock: Pick<Clock, 'now'>
   readonly #revokedIds: Set<number>
 
   /** @param parts `revokedIds` gets the ids of revoked API tokens, for requests to the same process */
-  constructor(parts: { store: Store; clock: Pick<Clock, 'now'>; revokedIds: Set<number> }) {
+  constructor(parts: { store: Ports; clock: Pick<Clock, 'now'>; revokedIds: Set<number> }) {
     this.#store = parts.store
     this.#clock = parts.clock
     this.#revokedIds = parts.revokedIds

@@ -4,6 +4,8 @@ import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { searchBudgetMs, type Page } from '../util/page.ts'
 
+type Ports = Pick<Store, 'audit' | 'userGroups'>
+
 /** Conditions that must all hold. */
 export interface AuditFilter {
   /** Earliest time, inclusive, in milliseconds since the Unix epoch. */
@@ -23,10 +25,10 @@ const filterBatchSize = 1000
 
 /** The audit log of a workspace and environment. */
 export class AuditLog {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #clock: Pick<Clock, 'monotonic'>
 
-  constructor(parts: { store: Store; clock: Pick<Clock, 'monotonic'> }) {
+  constructor(parts: { store: Ports; clock: Pick<Clock, 'monotonic'> }) {
     this.#store = parts.store
     this.#clock = parts.clock
   }

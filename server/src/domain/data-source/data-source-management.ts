@@ -6,12 +6,14 @@ import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Caller } from '../caller.ts'
 
+type Ports = Pick<Store, 'dataSources'>
+
 /** The schemas and data sources of a workspace and environment. */
 export class DataSourceManagement {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(parts: { store: Store; clock: Pick<Clock, 'now'> }) {
+  constructor(parts: { store: Ports; clock: Pick<Clock, 'now'> }) {
     this.#store = parts.store
     this.#clock = parts.clock
   }

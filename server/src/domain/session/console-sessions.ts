@@ -10,6 +10,8 @@ import { canManage } from './sign-in-link.ts'
 import { hashToken, isWellFormedApiToken } from '../token/token.ts'
 import type { LastUsedRecorder } from '../api-token/last-used-tracker.ts'
 
+type Ports = Pick<Store, 'apiTokens' | 'sessions'>
+
 /** A session expires after this time without a request, in milliseconds. */
 export const sessionIdleMs = 30 * 60 * 1000
 /** Maximum lifetime of a session, in milliseconds. */
@@ -47,12 +49,12 @@ export interface SignInOptions {
  * API token, expires with the token at the latest, and counts as use of the token.
  */
 export class ConsoleSessions {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #clock: Clock
   readonly #lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
 
   constructor(parts: {
-    store: Store
+    store: Ports
     clock: Clock
     lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   }) {

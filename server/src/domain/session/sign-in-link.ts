@@ -6,6 +6,8 @@ import type { TenantScope } from '../tenant-scope.ts'
 import { hashToken } from '../token/token.ts'
 import { randomBytes } from '../util/random.ts'
 
+type Ports = Pick<Store, 'apiTokens' | 'sessions'>
+
 const signInLinkMs = 15 * 60 * 1000
 const secretBytes = 32
 
@@ -21,7 +23,7 @@ export interface CreatedSignInLink {
  * @throws Fault `unavailable`
  */
 export async function createSignInLink(
-  store: Store,
+  store: Ports,
   { apiToken, actor, now }: { apiToken: ApiToken; actor: Actor; now: number },
 ): Promise<CreatedSignInLink> {
   const secret = randomBytes(secretBytes).toString('base64url')
@@ -36,7 +38,7 @@ export async function createSignInLink(
  * @throws Fault `unavailable`
  */
 export async function consoleApiToken(
-  store: Store,
+  store: Ports,
   { workspaceId, environment, author, requestId, now }: TenantScope & Actor & { readonly now: number },
 ): Promise<ApiToken> {
   const name = `console (${author})`

@@ -7,6 +7,8 @@ import { contentValue, type UserGroup } from './user-group.ts'
 import type { Caller } from '../caller.ts'
 import type { UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
+type Ports = Pick<Store, 'userGroups'>
+
 export interface PromotionResult {
   readonly providedId: string
   /** `refused`: the mapping names something that is not registered in `Customer`. */
@@ -24,10 +26,10 @@ const to: Environment = 'Customer'
 
 /** Copies name, mapping and properties of user groups from `Testing` to `Customer`. Tokens are not copied. */
 export class Promotion {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #userGroups: UserGroupService
 
-  constructor(parts: { store: Store; userGroups: UserGroupService }) {
+  constructor(parts: { store: Ports; userGroups: UserGroupService }) {
     this.#store = parts.store
     this.#userGroups = parts.userGroups
   }

@@ -7,6 +7,8 @@ import type { Clock } from '../util/clock.ts'
 import type { TokenlessUserGroup } from './user-group.ts'
 import type { UserGroupManagement, UserGroupSearch } from './user-group-management.ts'
 
+type Ports = Pick<Store, 'dataSources' | 'introspections'>
+
 /** Problems because of which the dashboards of a user group may be empty. */
 export const healthProblems = ['no_mapping', 'unresolved', 'never_viewed'] as const
 
@@ -28,11 +30,11 @@ export type WithHealth = TokenlessUserGroup & { readonly health: UserGroupHealth
 
 /** Searches user groups with their health. No index has it, so it is computed for each user group that a search finds. */
 export class HealthSearch {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #management: UserGroupManagement
   readonly #clock: Clock
 
-  constructor(parts: { store: Store; management: UserGroupManagement; clock: Clock }) {
+  constructor(parts: { store: Ports; management: UserGroupManagement; clock: Clock }) {
     this.#store = parts.store
     this.#management = parts.management
     this.#clock = parts.clock
@@ -71,7 +73,7 @@ export class HealthSearch {
 
 /** Computes the health of some user groups from their mappings, the registry and their last introspections. */
 async function healthOf(
-  store: Store,
+  store: Ports,
   { workspaceId, environment }: TenantScope,
   userGroups: readonly TokenlessUserGroup[],
 ): Promise<UserGroupHealth[]> {

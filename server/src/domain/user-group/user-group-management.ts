@@ -31,6 +31,11 @@ import { searchBudgetMs, type Page } from '../util/page.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { revisionMismatch, userGroupNotFound, type UserGroupService } from './user-group-service.ts'
 
+type Ports = Pick<
+  Store,
+  'apiTokens' | 'dataSources' | 'introspections' | 'userGroupHistory' | 'userGroupSearch' | 'userGroups'
+>
+
 /** A user group with its resolved mapping, last introspection and latest versions. */
 export interface UserGroupDetails {
   readonly userGroup: TokenlessUserGroup
@@ -72,13 +77,13 @@ export type LeakedToken =
 
 /** The operations of the management API on user groups. */
 export class UserGroupManagement {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #userGroups: UserGroupService
   readonly #clock: Clock
   readonly #revokedIds: Set<number>
 
   /** @param parts `revokedIds` gets the ids of revoked API tokens, for requests to the same process */
-  constructor(parts: { store: Store; userGroups: UserGroupService; clock: Clock; revokedIds?: Set<number> }) {
+  constructor(parts: { store: Ports; userGroups: UserGroupService; clock: Clock; revokedIds?: Set<number> }) {
     this.#store = parts.store
     this.#userGroups = parts.userGroups
     this.#clock = parts.clock

@@ -37,6 +37,8 @@ import {
   type UserGroupView,
 } from './user-group.ts'
 
+type Ports = Pick<Store, 'userGroups' | 'dataSources' | 'integrity' | 'locatorKey'>
+
 /** Time for which a retry with an idempotency key gets the response of the first request, in milliseconds. */
 const idempotencyWindowMs = 24 * 60 * 60 * 1000
 
@@ -70,7 +72,7 @@ export interface RotationRequest {
 
 /** The operations that `/api/user`, `ugs user-group` and the management API share. */
 export class UserGroupService {
-  readonly #store: Store
+  readonly #store: Ports
   readonly #locators: LocatorCodec
   readonly #keyring: Keyring
   readonly #clock: Pick<Clock, 'now'>
@@ -80,7 +82,7 @@ export class UserGroupService {
   readonly #issuedTokens = new WeakMap<Uint8Array, string>()
 
   constructor(parts: {
-    store: Store
+    store: Ports
     keyring: Keyring
     clock: Pick<Clock, 'now'>
     mappingMode: MappingMode
