@@ -1,6 +1,6 @@
 // Compiles the test files with esbuild, so that a test process loads a few files and compiles none.
 import { build } from 'esbuild'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -38,6 +38,8 @@ const globalRequire =
  * @typedef {object} TestFile
  * @property {string} source path of the test file, relative to the repository
  * @property {string} compiled path of the compiled file, relative to the repository
+ * @property {string} folder path of the folder of all files compiled with it, relative to the repository
+ * @property {boolean} startsProcesses whether it starts services or commands in processes of their own
  * @property {boolean} isUnit whether it needs no other process, no PostgreSQL, no browser and no build output
  */
 
@@ -54,10 +56,11 @@ export async function bundleTests(sources, store) {
   const bundles = [...byWorkspace]
     .filter(([, entryPoints]) => entryPoints.length > 0)
     .map(async ([workspace, entryPoints]) => {
+      const folder = join(outputFolder(workspace), store)
       const { metafile } = await build({
         absWorkingDir: root,
         entryPoints,
-        outdir: join(outputFolder(workspace), store),
+        outdir: folder,
         outbase: root,
         bundle: true,
         splitting: true,
@@ -75,11 +78,47 @@ export async function bundleTests(sources, store) {
       return Object.entries(metafile.outputs).flatMap(([compiled, { entryPoint }]) =>
         entryPoint === undefined || !sources.includes(entryPoint)
           ? []
-          : [{ source: entryPoint, compiled, isUnit: isUnit(entryPoint, metafile.inputs) }],
+          : [
+              {
+                source: entryPoint,
+                compiled,
+                folder,
+                startsProcesses: /NewProcess|InOwnProcess|--workers/.test(readFileSync(entryPoint, 'utf8')),
+                isUnit: isUnit(entryPoint, metafile.inputs),
+              },
+            ],
       )
     })
   return (await Promise.all(bundles)).flat()
 }
+
+/**
+ * Writes programs that each run several compiled files in one process, and returns the paths to run. Files of different workspaces
+ * or stores do not share a process.
+ * @param {TestFile[]} files
+ * @param {number} size maximum number of files of a program
+ */
+export function groupTests(files, size) {
+  /** @type {Map<string, TestFile[]>} */
+  const byFolder = new Map()
+  for (const file of files) byFolder.set(file.folder, [...(byFolder.get(file.folder) ?? []), file])
+  return [...byFolder].flatMap(([folder, members]) => {
+    const groups = Math.ceil(members.length / size)
+    return Array.from({ length: groups }, (_, i) => {
+      const group = members.filter((_, n) => n % groups === i)
+      const program = join(folder, `group-${++programs}.js`)
+      const urls = group.map(({ source, compiled }) => [source, pathToFileURL(compiled).href])
+      writeFileSync(
+        program,
+        `import { runGroup } from ${JSON.stringify(groupRunner)}\nawait runGroup(${JSON.stringify(urls)})\n`,
+      )
+      return program
+    })
+  })
+}
+
+let programs = 0
+const groupRunner = new URL('test-group.js', import.meta.url).href
 
 export function removeBundles() {
   for (const workspace of workspaces)

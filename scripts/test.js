@@ -2,6 +2,7 @@
 //   npm test              every test
 //   npm test -- PATTERN   the files whose path contains PATTERN
 //   npm run test:unit     the tests that need no other process, no PostgreSQL, no browser and no build output
+//   npm run test:fast     those, and the tests of the store and over HTTP, on SQLite
 //   npm run test:citus    the tests that depend on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -9,12 +10,11 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec as SpecReporter } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { bundleTests, removeBundles } from './bundle-tests.js'
+import { bundleTests, groupTests, removeBundles } from './bundle-tests.js'
 import { buildIfStale } from './current-build.js'
 import { installPackages } from './install-packages.js'
 import { startPostgresBroker } from './postgres-broker.js'
 import { FailureList } from './test-failures.js'
-import { startUgsProcesses } from './ugs-processes.js'
 
 /** Features of the service as a whole. They run on SQLite and on PostgreSQL, but for *.sqlite.test.ts and the files below. */
 const features = /^server\/test\/(cli|clients|hostile|http)\//
@@ -29,6 +29,13 @@ const storeIndependent = [
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|oauth-metadata|operation-paths|strict-json)\.test\.ts$/,
 ]
+
+/** Files that `npm run test:fast` runs, besides unit tests, on SQLite. */
+const fast = /^server\/test\/(http|store)\//
+/** Files among them that take long, or measure the memory or the load of their process. They run alone, and not in `test:fast`. */
+const long = /\/(connections|hanging-receivers|import-memory|overload)\./
+/** Files that share processes, besides unit tests, unless they start processes themselves. */
+const shared = /^server\/test\/(cli|hostile|http|observability|store)\//
 
 /** Files that use packages of `tools/checks`. */
 const withChecks = /^(client|renderer)\/|^server\/test\/clients\/generated/
@@ -53,7 +60,11 @@ const notOnCitus = [
 ]
 
 const { values: options, positionals } = parseArgs({
-  options: { unit: { type: 'boolean', default: false }, citus: { type: 'boolean', default: false } },
+  options: {
+    unit: { type: 'boolean', default: false },
+    fast: { type: 'boolean', default: false },
+    citus: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const pattern = positionals[0] ?? ''
@@ -77,31 +88,31 @@ for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
 }
 
 const broker = await startPostgresBroker(citusUrls)
-const ugsProcesses = await startUgsProcesses()
 try {
-  const files = await compiledFiles()
+  const files = await compiledPrograms()
   if (files.length === 0) throw new Error(`no test file has "${pattern}" in its path`)
   process.env.TEST_POSTGRES_BROKER = broker.url
-  process.env.TEST_UGS_PROCESSES = String(ugsProcesses.port)
   await runFiles(files)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
-  ugsProcesses.stop()
   await broker.stop()
   removeBundles()
 }
 
-/** Compiles the selected tests, builds the service if one of them needs it, and returns the paths to run. */
-async function compiledFiles() {
+/** Compiles the selected tests, builds the service if one of them needs it, and returns the programs to run. */
+async function compiledPrograms() {
   if (options.citus) {
     buildIfStale()
-    const bundles = await bundleTests(sources.filter(isOnCitus), 'postgres')
-    return bundles.map(({ compiled }) => compiled)
+    return programsOf(await bundleTests(sources.filter(isOnCitus), 'postgres'))
   }
   const onOneNode = sources.filter((source) => !source.startsWith('server/test/citus/'))
-  const selected = (await bundleTests(onOneNode, 'sqlite')).filter(({ isUnit }) => isUnit || !options.unit)
+  const all = await bundleTests(onOneNode, 'sqlite')
+  const isFast = (/** @type {string} */ source) => fast.test(source) && !long.test(source)
+  const selected = all.filter(
+    ({ source, isUnit }) => isUnit || (!options.unit && (!options.fast || isFast(source))),
+  )
   const others = selected.filter(({ isUnit }) => !isUnit)
   if (others.length > 0) buildIfStale()
   // Test files that run at once would disturb each other's installation.
@@ -110,25 +121,27 @@ async function compiledFiles() {
   if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')
   const onPostgres = others
     .map(({ source }) => source)
-    .filter((source) => features.test(source) && dependsOnStore(source))
-  return inOrder([...(await bundleTests(onPostgres, 'postgres')), ...selected]).map(
-    ({ compiled }) => compiled,
-  )
+    .filter((source) => !options.fast && features.test(source) && dependsOnStore(source))
+  return programsOf([...(await bundleTests(onPostgres, 'postgres')), ...selected])
 }
 
 /**
- * Spreads the files that need most CPU over those that wait, and puts the short unit tests last, so that no long file runs alone
- * at the end.
+ * Returns the programs to run. Files share a process if they can. Spreads the files that need most CPU over those that wait, and
+ * puts the short unit tests last, so that no long file runs alone at the end.
  * @param {import('./bundle-tests.js').TestFile[]} files
  */
-function inOrder(files) {
+function programsOf(files) {
   const units = files.filter(({ isUnit }) => isUnit)
   const others = files.filter(({ isUnit }) => !isUnit)
+  const together = others.filter(
+    ({ source, startsProcesses }) => shared.test(source) && !long.test(source) && !startsProcesses,
+  )
+  const alone = others.filter((file) => !together.includes(file) && !inBrowser.test(file.source))
+  const programs = [...alone.map(({ compiled }) => compiled), ...groupTests(together, 8)]
   const withBrowser = others.filter(({ source }) => inBrowser.test(source))
-  const ordered = others.filter(({ source }) => !inBrowser.test(source))
-  const distance = Math.ceil(ordered.length / Math.max(1, withBrowser.length))
-  withBrowser.forEach((file, i) => ordered.splice(i * (distance + 1), 0, file))
-  return [...ordered, ...units]
+  const distance = Math.ceil(programs.length / Math.max(1, withBrowser.length))
+  withBrowser.forEach(({ compiled }, i) => programs.splice(i * (distance + 1), 0, compiled))
+  return [...programs, ...groupTests(units, 40)]
 }
 
 /** @param {string} source */
@@ -151,8 +164,8 @@ async function runFiles(files) {
     files,
     // Many files wait for processes and time-outs more than they compute.
     concurrency: 2 * availableParallelism(),
-    // Of a file. The slowest takes 10 minutes while the machine does other work.
-    timeout: 1_200_000,
+    // Of a process.
+    timeout: 180_000,
     signal: interruption.signal,
   })
   const failures = new FailureList(tests)

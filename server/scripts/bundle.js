@@ -14,8 +14,6 @@ const { metafile } = await build({
   absWorkingDir: fileURLToPath(new URL('../', import.meta.url)),
   entryPoints: {
     ugs: 'dist/main.js',
-    // Tests evaluate `ugs` again for each command (scripts/ugs-process.js), which should not compile all commands again.
-    program: 'dist/cli/program.js',
     'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js',
     'integrity-check': 'dist/store/sqlite/integrity-check.js',
   },

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
 import { examine, examineOne, findingsOf, statusesOf } from '../support/doctor.ts'
-import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { runUgs, startNewProcess, temporaryFolder } from '../support/service.ts'
 import { readOnlyView, smallDisk } from '../support/small-disk.ts'
 
 describe('ugs doctor on SQLite', () => {
@@ -66,7 +66,7 @@ describe('ugs doctor on SQLite', () => {
     assert.match(await found(), /belongs to another program/)
     rmSync(file)
 
-    const service = await startService(t, { UGS_DATA_DIR: join(folder, 'data') })
+    const service = await startNewProcess(t, { UGS_DATA_DIR: join(folder, 'data') })
     await service.stop('SIGKILL')
     rmSync(join(folder, 'data', 'ugs.db-wal'))
     const lost = await examineOne({ UGS_DATA_DIR: join(folder, 'data') }, 'file')
@@ -160,7 +160,7 @@ describe('ugs doctor on SQLite', () => {
   })
 
   it('reports a large log', async (t) => {
-    const service = await startService(t)
+    const service = await startNewProcess(t)
     await service.stop('SIGKILL')
     const log = openSync(join(service.dataFolder, 'ugs.db-wal'), 'r+')
     ftruncateSync(log, 300 * 1_048_576)

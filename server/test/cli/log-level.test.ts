@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { runUgs, runUgsInNewProcess, startService, temporaryFolder } from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
 import { until } from '../support/workers.ts'
 
@@ -70,9 +70,12 @@ describe('ugs log-level', () => {
     assert.deepEqual(readdirSync(folder), ['link'])
     assert.equal((await run('error')).code, 0)
     assert.equal(readFileSync(file, 'utf8'), 'LOG_LEVEL=error\n')
-    const device = await runUgs(['log-level', 'debug'], { UGS_LOG_SETTINGS_FILE: '/dev/fd/1' })
+    const device = await runUgsInNewProcess(['log-level', 'debug'], { UGS_LOG_SETTINGS_FILE: '/dev/fd/1' })
     assert.equal(device.code, 1)
-    assert.match(device.stderr, /^ugs: \/dev\/fd\/1: (?:is not a regular file|must have lines)/)
+    assert.match(
+      device.stderr,
+      /^ugs: \/dev\/fd\/1: (?:is not a regular file|must have lines|cannot be read or written)/,
+    )
   })
 
   it('says what is wrong', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { apiOf } from '../faults/acknowledged.ts'
@@ -117,7 +117,8 @@ describe('the file of secret keys', () => {
       [0o604, true],
     ] as const) {
       rmSync(file, { force: true })
-      writeFileSync(file, one, { mode })
+      writeFileSync(file, one)
+      chmodSync(file, mode)
       const { stderr, logged, stop } = await startService(t, { UGS_SECRET_KEYS_FILE: file })
       await logged('the secret keys were read')
       await stop()

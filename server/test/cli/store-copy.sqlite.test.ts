@@ -9,7 +9,13 @@ import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { freshDatabase } from '../support/database.ts'
-import { sharedService, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import {
+  sharedService,
+  startNewProcess,
+  startService,
+  temporaryFolder,
+  type RunningService,
+} from '../support/service.ts'
 import { assertSameRows, copiedTables, copyStore, stateOf } from '../support/store-copy.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../support/user-api.ts'
 import { secretKeyText } from '../support/secret-key.ts'
@@ -81,7 +87,7 @@ await first.stop()
 
 // From here on, another key encrypts.
 const keys = { UGS_SECRET_KEYS: `${secretKeyText('two', 2)},${secretKeyText('one', 1)}` }
-const source = await startService({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
+const source = await startNewProcess({ after }, { UGS_DATA_DIR: dataFolder, ...keys })
 const atSource = (tenantScope: TenantScope) => userApi(source.origin, apiTokens[tenantScope])
 for (let next = 0; next < bulkIds.length; next += 50) {
   const ids = bulkIds.slice(next, next + 50)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startReplicas } from '../support/replicas.ts'
+import { startNewProcess } from '../support/service.ts'
 import { assertSuccess, tokenIn } from '../support/user-api.ts'
 
 test('acknowledged changes survive kill -9 of a replica under load, and the other replica fails no request', async (t) => {
-  const { all } = await startReplicas(t, 2)
+  const { all } = await startReplicas(t, 2, {}, startNewProcess)
   const [killed, other] = all
   /** Last acknowledged token of each user group, or undefined while a rotation is in flight. */
   const acknowledged = new Map<string, string | undefined>()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { Client } from 'pg'
@@ -7,13 +9,23 @@ import type { RunningService } from './service.ts'
 
 /** Returns all stored bytes of a service, by file of its data folder and by table of its database. */
 export async function kept({ dataFolder, databaseUrl }: RunningService): Promise<Map<string, Buffer>> {
-  const files = readdirSync(dataFolder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  return new Map([
-    ...files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name))] as const),
-    ...(databaseUrl === undefined ? [] : await tables(databaseUrl)),
-  ])
+  return new Map([...filesOf(dataFolder), ...(databaseUrl === undefined ? [] : await tables(databaseUrl))])
+}
+
+/**
+ * Reads a copy. Closing a file releases all locks that this process has on it, and with them those of a service on its store in
+ * this process.
+ */
+function filesOf(folder: string): [name: string, bytes: Buffer][] {
+  const copy = mkdtempSync(join(tmpdir(), 'ugs-test-'))
+  try {
+    execFileSync('cp', ['-R', folder, copy])
+    return readdirSync(copy, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name))])
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
 }
 
 /** Returns all stored data, to detect writes. */

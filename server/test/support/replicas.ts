@@ -25,6 +25,7 @@ export async function startReplicas(
   t: Scope,
   count: number,
   { DATABASE_URL, ...more }: Record<string, string> = {},
+  startOne = startService,
 ): Promise<Replicas> {
   const databaseUrl = DATABASE_URL ?? (await migratedDatabase(t))
   const environment = {
@@ -32,7 +33,7 @@ export async function startReplicas(
     UGS_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     ...more,
   }
-  const services = await Promise.all(Array.from({ length: count }, () => startService(t, environment)))
+  const services = await Promise.all(Array.from({ length: count }, () => startOne(t, environment)))
   const [first, second, ...others] = services
   if (first === undefined || second === undefined) throw new Error('start at least two replicas')
   const token = await createApiToken(first, 'Testing')

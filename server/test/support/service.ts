@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
@@ -8,7 +9,7 @@ import { createApiToken } from './command.ts'
 import { databaseWithTokens, type DatabaseWithTokens } from './database.ts'
 import { lifo, type Scope } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { runWarm, UgsProcess, type CommandResult } from './ugs-process.ts'
+import { programRun } from './in-process.ts'
 
 export interface RunningService {
   readonly origin: string
@@ -20,18 +21,24 @@ export interface RunningService {
   readonly stderr: () => string
   /** API tokens: those that the first start printed on SQLite, those of the template database on PostgreSQL. */
   readonly tokens: { readonly Customer: string; readonly Testing: string }
-  /** Runs a `ugs` command on the same store. Commands run one after the other, in one process. */
+  /** Runs a `ugs` command on the same store, in this process. Commands run one after the other. */
   readonly ugs: (...args: string[]) => Promise<CommandResult>
   /** Runs a `ugs` command on the same store, in a separate process. */
   readonly ugsInOwnProcess: (...args: string[]) => Promise<CommandResult>
-  /** Ends the process with a signal, and resolves with its exit code. */
+  /** Stops the service as a signal does, and resolves with the exit code. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
   readonly pid: number
   /** Resolves when a line of the log contains the text. */
   readonly logged: (text: string) => Promise<void>
 }
 
-export type { CommandResult } from './ugs-process.ts'
+export interface CommandResult {
+  /** The exit code. Null if a signal ended the process. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
 export { temporaryFolder } from './temporary-folder.ts'
 export { ugsFile } from './build-output.ts'
 
@@ -42,20 +49,26 @@ function environmentOf(extra: Environment): Environment {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...extra }
 }
 
-/** Returns true if a command takes the whole process: workers, metrics and traces of a process, options of Node.js. */
+/** Returns true if a command takes the whole process: workers, traces of a process, options of Node.js. */
 const needsNewProcess = (args: readonly string[], environment: Environment) =>
   args.includes('--workers') ||
-  Object.keys(environment).some((name) => /^(LD_|NODE_|OTEL_|UGS_METRICS_PORT$|UGS_TRACES$)/.test(name))
+  Object.keys(environment).some((name) => /^(LD_|NODE_|OTEL_|TMPDIR$|UGS_TRACES$)/.test(name))
 
-/** Runs a `ugs` command that ends by itself. */
-export function runUgs(
+/** Runs a `ugs` command that ends by itself, in this process if possible. */
+export async function runUgs(
   args: readonly string[],
   environment: Environment,
   stdin = '',
 ): Promise<CommandResult> {
-  return stdin !== '' || needsNewProcess(args, environment)
-    ? runUgsInNewProcess(args, environment, stdin)
-    : runWarm(args, environmentOf(environment))
+  if (args[0] === 'serve' || needsNewProcess(args, environment))
+    return runUgsInNewProcess(args, environment, stdin)
+  const { buildProgram, reportError } = await import('./program.ts')
+  const { run, stdout, stderr } = programRun(args, environmentOf(environment), stdin)
+  const code = await run(() => buildProgram().parseAsync(args, { from: 'user' })).then(
+    () => 0,
+    (error: unknown) => run(() => reportError(error)),
+  )
+  return { code, stdout: stdout(), stderr: stderr() }
 }
 
 /** Runs a `ugs` command as a user does, in a new process. */
@@ -83,7 +96,7 @@ export function sharedService(environment: Environment = {}): () => RunningServi
 }
 
 /**
- * Starts the service in a warm process, on a free port and by default in a new data folder. If UGS_TEST_STORE is `postgres`,
+ * Starts the service in this process, on a free port and by default in a new data folder. If UGS_TEST_STORE is `postgres`,
  * each data folder gets a new database.
  */
 export function startService(
@@ -93,7 +106,7 @@ export function startService(
 ): Promise<RunningService> {
   return needsNewProcess(args, environment)
     ? startNewProcess(t, environment, args)
-    : start(t, environment, (settings) => serveWarm(settings, args))
+    : start(t, environment, serveInProcess)
 }
 
 /** Starts the service as a user does, in a new process. Otherwise the same as `startService`. */
@@ -154,17 +167,40 @@ async function start(
   }
 }
 
-async function serveWarm(settings: Environment, args: readonly string[]): Promise<ServingProcess> {
-  const ugs = await UgsProcess.borrow()
-  let isEnded = false
-  const ended = ugs.run(['serve', ...args], environmentOf(settings)).finally(() => (isEnded = true))
+async function serveInProcess(settings: Environment): Promise<ServingProcess> {
+  const { serve, readConfig, reportError, startLines, describeLocation } = await import('./program.ts')
+  const environment = environmentOf(settings)
+  const { run, stdout, stderr } = programRun(['serve'], environment)
+  const started = run(async () => {
+    const config = readConfig(environment)
+    const service = await serve(config)
+    writeSync(
+      1,
+      `${startLines({ ...service, store: describeLocation(config.storeLocation), hasConsole: false }, Date.now())}\n`,
+    )
+    return { service, config }
+  })
+  let setEnded: (code: number | null) => void
+  const ended = new Promise<number | null>((resolve) => (setEnded = resolve))
+  started.catch((error: unknown) => setEnded(run(() => reportError(error))))
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (signal === 'SIGKILL') throw new Error('to kill a service, start it with startNewProcess')
+    const { service, config } = await started
+    stopped ??= run(() => service.stop(signal === 'SIGTERM' ? config.UGS_DRAIN_MS : 0)).then(() =>
+      setEnded(0),
+    )
+    return ended
+  }
+  let stopped: Promise<void> | undefined
   return {
-    ...{ stdout: ugs.stdout, stderr: ugs.stderr, pid: ugs.pid, ended },
-    stop: (signal = 'SIGTERM') => {
-      if (!isEnded) process.kill(ugs.pid, signal)
-      return ended
-    },
-    release: () => ugs.giveBack(),
+    ...{ stdout, stderr, pid: process.pid, ended, stop },
+    release: () =>
+      started
+        .then(() => stop('SIGINT'))
+        .then(
+          () => undefined,
+          () => undefined,
+        ),
   }
 }
 

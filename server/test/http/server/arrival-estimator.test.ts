@@ -44,7 +44,10 @@ describe('the arrival time of a request', () => {
 
   it('is the time of reading if the loop was idle', async () => {
     const { estimator } = await startEstimator()
-    await sleep(20)
+    const { idleTime } = performance.nodeTiming
+    // On a busy machine, the loop may not be idle during the first pause.
+    do await sleep(5)
+    while (performance.nodeTiming.idleTime - idleTime < 1)
     const before = performance.now()
     assert.ok(estimator.arrivalOn(new Socket()) >= before)
   })

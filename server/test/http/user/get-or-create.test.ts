@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { showUserGroup } from '../../support/command.ts'
 import { written, writingNothing } from '../../support/kept.ts'
-import { startService } from '../../support/service.ts'
+import { startNewProcess, startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
 const service = await startService({ after })
@@ -167,7 +167,7 @@ for (const text of texts) {
 }
 
 test('user groups survive a kill and restart of the service', async (t) => {
-  const first = await startService(t)
+  const first = await startNewProcess(t)
   const group = userGroupIn(
     await userApi(first.origin, first.tokens.Testing).get({ user_group_id: 'kept', name: 'Name' }),
   )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { responseTo, requestText } from '../../support/raw-connection.ts'
 import type { HttpResponse } from '../../support/http.ts'
-import { startService } from '../../support/service.ts'
+import { startNewProcess, startService } from '../../support/service.ts'
 import { unknownToken } from '../../support/tokens.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
@@ -87,7 +87,7 @@ test('another key is another rotation; keys are compared exactly', async () => {
 })
 
 test('a retry gets the first response after a restart of the service', async (t) => {
-  const first = await startService(t)
+  const first = await startNewProcess(t)
   const before = userApi(first.origin, first.tokens.Testing)
   const token = tokenIn(await before.get({ user_group_id: 'restart', name: 'Name' }))
   const response = await before.post({ current_token: token }, withKey('restart'))

@@ -1,0 +1,20 @@
+import { after, describe } from 'node:test'
+
+/**
+ * Runs test files one after the other in this process, each as a suite with its path as name.
+ * @param {[source: string, url: string][]} files
+ */
+export async function runGroup(files) {
+  for (const [source, url] of files) {
+    await new Promise((resolve) => {
+      describe(source, async () => {
+        try {
+          await import(url)
+        } finally {
+          // After the hooks of the file.
+          after(resolve)
+        }
+      })
+    })
+  }
+}
