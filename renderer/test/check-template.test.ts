@@ -164,6 +164,8 @@ describe('checkTemplate', () => {
       'WITH x AS (SELECT * FROM s WHERE b = ¤), y AS (SELECT * FROM s) SELECT a FROM x, y',
       'WITH x AS (SELECT * FROM y), y AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM x',
       'SELECT a FROM (WITH s AS (SELECT * FROM s WHERE b = ¤) SELECT 1) AS x, s',
+      // MariaDB reads the table x in y.
+      'WITH x AS (SELECT * FROM s WHERE b = ¤) SELECT a FROM (WITH y AS (SELECT * FROM x) SELECT * FROM y) AS z',
       'UPDATE s SET a = (SELECT a FROM t WHERE b = ¤)',
       'INSERT INTO s VALUES (¤)',
       'UPDATE s SET b = ¤',

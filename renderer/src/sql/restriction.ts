@@ -213,8 +213,11 @@ export class Restriction {
     if (next === '.' || next === '(') return false
     const key = this.#key(index)
     for (const level of this.#levels.toReversed()) {
-      const isLimited = level.kind === 'query' ? level.expressions.get(key) : undefined
+      if (level.kind !== 'query') continue
+      const isLimited = level.expressions.get(key)
       if (isLimited !== undefined) return isLimited
+      // In an expression of a nested WITH, MariaDB reads tables instead of the expressions of an outer WITH.
+      if (level.defines !== undefined) return false
     }
     return false
   }
