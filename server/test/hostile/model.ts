@@ -70,6 +70,8 @@ export interface Refusal {
   readonly codes: readonly ErrorCode[]
   readonly paths: readonly string[]
   readonly isOneOfPaths?: boolean
+  /** Any path is possible. */
+  readonly isAnywhere?: boolean
 }
 
 export interface Success {
@@ -123,12 +125,25 @@ export function expected(request: ModelRequest, state: State): Refusal | Success
   if (codes.length > 0) return { codes: isChunked ? codes : headerFaults(codes), paths: [] }
 
   const reading = readSlowly(body)
+  // The service stops reading at a depth beyond all limits, before or after another fault.
+  if (reading.kind !== 'value' && isDeep(body))
+    return { codes: ['malformed_json', 'validation_failed'], paths: [], isAnywhere: true }
   if (reading.kind === 'malformed') return refusal('malformed_json')
   if (reading.kind === 'broken')
     return { codes: ['malformed_json'], paths: reading.paths, isOneOfPaths: true }
   return method === 'POST'
     ? rotated(caller, key, reading.value, state)
     : getOrCreate(caller, method === 'GET', reading.value, state)
+}
+
+/** Returns true if the body may nest deeper than 64 levels. */
+function isDeep(body: Buffer): boolean {
+  let depth = 0
+  return body.some((byte) => {
+    if (byte === 0x5b || byte === 0x7b) depth++
+    else if (byte === 0x5d || byte === 0x7d) depth--
+    return depth > 64
+  })
 }
 
 /** The length is a header, and errors in headers precede errors in the idempotency key. */

@@ -10,7 +10,12 @@ import { createApiToken, runCommand } from '../support/command.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { responsesTo, RawConnection, requestText } from '../support/raw-connection.ts'
 import { randomPartOf } from '../support/secrets.ts'
-import { startService, temporaryFolder, ugsFile, type RunningService } from '../support/service.ts'
+import {
+  startNewProcess as startService,
+  temporaryFolder,
+  ugsFile,
+  type RunningService,
+} from '../support/service.ts'
 import { assertSuccess, tokenIn, userApi } from '../support/user-api.ts'
 
 interface Line {

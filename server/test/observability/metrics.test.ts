@@ -12,7 +12,13 @@ import { sendRequest } from '../support/http.ts'
 import { introspector } from '../support/introspection.ts'
 import { metricsUrlOf, scrape, Scrape } from '../support/metrics.ts'
 import { responseTo, RawConnection, requestText } from '../support/raw-connection.ts'
-import { failureIn, runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import {
+  failureIn,
+  runUgs,
+  startNewProcess as startService,
+  temporaryFolder,
+  type RunningService,
+} from '../support/service.ts'
 import { tokenIn, userApi } from '../support/user-api.ts'
 import { readPage, readTable } from '../docs/support.ts'
 

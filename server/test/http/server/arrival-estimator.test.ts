@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import { ArrivalEstimator } from '../../../src/http/server/arrival-estimator.ts'
