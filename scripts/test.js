@@ -164,8 +164,8 @@ async function runFiles(files) {
     files,
     // Many files wait for processes and time-outs more than they compute.
     concurrency: 2 * availableParallelism(),
-    // Of a process.
-    timeout: 180_000,
+    // Of a process. On a busy machine, the slowest takes some minutes.
+    timeout: 600_000,
     signal: interruption.signal,
   })
   const failures = new FailureList(tests)
