@@ -112,9 +112,14 @@ describe('--json prints the fields of the API', () => {
         return member === undefined ? response : response[member]
       }
       // The service writes deliveries in the background.
-      let [before, printed, expected]: unknown[] = []
-      do [before, printed, expected] = [await shown(), await ugs(command, args, stdin), await shown()]
-      while (!isDeepStrictEqual(before, expected))
+      let before: unknown
+      let printed: unknown
+      let expected = await shown()
+      do {
+        before = expected
+        printed = await ugs(command, args, stdin)
+        expected = await shown()
+      } while (!isDeepStrictEqual(before, expected))
       // Also in the order of the names.
       assert.equal(JSON.stringify(printed, null, 2), JSON.stringify(expected, null, 2))
       assert.notDeepEqual(printed, [])
