@@ -53,6 +53,8 @@ describe('a text of the user group is refused', () => {
     'SELECT a FROM s, (VALUES (¤)) AS x (b) WHERE s.c = x.b',
     'SELECT a FROM s JOIN unnest(¤s) AS x ON x = s.c',
     'SELECT a FROM f(¤)',
+    'SELECT f(¤)',
+    'SELECT (f(upper(¤))).*',
     'SELECT c FROM s INTERSECT SELECT ¤',
     'SELECT c FROM s EXCEPT SELECT ¤',
     'SELECT ¤ AS b FROM s WHERE c = b',

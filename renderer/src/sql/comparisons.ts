@@ -1,6 +1,6 @@
 import type { Variable } from '../variables.ts'
 import type { Dialect } from './dialects.ts'
-import type { Statement } from './tokens.ts'
+import { queryWords, type Statement } from './tokens.ts'
 
 /** Offsets in the template. */
 export interface Range {
@@ -54,8 +54,6 @@ const reserved = new Set([
 const constants =
   /^(?:null|true|false|default|user|(?:current|session|system)_\w+|localtime|localtimestamp|sysdate|rownum)$/
 const textTypes = new Set(['text', 'varchar', 'string', 'nvarchar', 'clob'])
-/** Words that make parentheses a query. */
-export const queryWords = new Set(['select', 'with', 'values', 'table', 'from'])
 
 interface Expression {
   /** Index after its last token. */

@@ -68,6 +68,12 @@ const listEnds = new Set([
   ...['from', 'into', 'where', 'group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'union', 'intersect'],
   ...['except', 'minus', 'on', 'set', 'returning', '|>', 'prewhere', 'settings', 'format'],
 ]) // prettier-ignore
+/** Functions that read no rows. Others may compare their arguments with columns, or run them as SQL. */
+const pureFunctions = new Set([
+  ...['cast', 'coalesce', 'concat', 'concat_ws', 'format', 'ifnull', 'initcap', 'isnull', 'json_build_object', 'json_object', 'jsonb_build_object'],
+  ...['left', 'length', 'lower', 'ltrim', 'nvl', 'replace', 'right', 'rtrim', 'set_config', 'substr', 'substring', 'to_json', 'to_jsonb'],
+  ...['to_variant', 'trim', 'try_cast', 'unnest', 'upper'],
+]) // prettier-ignore
 /** Words without quotes that are no columns. */
 const noColumns =
   /^(?:null|true|false|distinct|all|top|as|collate|at|time|zone|current_date|current_time|current_timestamp)$/
@@ -99,7 +105,11 @@ class ReturnedValues {
     // INSERT OR REPLACE, ON CONFLICT and ON DUPLICATE KEY compare with the stored rows.
     if (word === 'or' || word === 'conflict' || word === 'duplicate')
       this.#mayCompare ||= words[0] === 'insert'
-    if (word === 'intersect' || word === 'minus' || (word === 'except' && words[index - 1] !== '*'))
+    if (
+      word === 'intersect' ||
+      word === 'minus' ||
+      (word === 'except' && !this.#statement.isColumnExclusion(index))
+    )
       this.#mayCompare = true
     if (word === ',' || listEnds.has(word)) {
       this.#finishItem(index)
@@ -131,10 +141,22 @@ class ReturnedValues {
     const variables: Variable[] = []
     let alias: string | undefined
     let isType = false
+    let endOfArguments = start
     for (let index = start; index < end; index++) {
       const variable = this.#statement.variable(index)
       const word = words[index] ?? ''
-      if (variable !== undefined && isComparedExactly(variable)) variables.push(variable)
+      // The argument of a function. The words before other brackets, such as IN, count too.
+      if (
+        word === '(' &&
+        index > start &&
+        this.#statement.isName(index - 1) &&
+        !pureFunctions.has(words[index - 1] ?? '')
+      )
+        endOfArguments = Math.max(endOfArguments, this.#statement.closing(index))
+      if (variable !== undefined && isComparedExactly(variable)) {
+        if (index < endOfArguments) return
+        variables.push(variable)
+      }
       const isName = this.#statement.isName(index)
       // The words of a type follow `::` or AS.
       isType = isName && (isType || [':', 'as'].includes(words[index - 1] ?? ''))

@@ -1,5 +1,5 @@
-import { afterExpression, queryWords, type Comparison } from './comparisons.ts'
-import type { Statement } from './tokens.ts'
+import { afterExpression, type Comparison } from './comparisons.ts'
+import { queryWords, type Statement } from './tokens.ts'
 
 /** Conditions joined by AND. */
 interface Conjunction {
@@ -61,17 +61,27 @@ export class Restriction {
   readonly #statement: Statement
   readonly #limits: ReadonlyMap<number, Comparison>
   readonly #pipesMeanOr: boolean
+  /** Number of table expressions by name, whatever the case and the quotes. */
+  readonly #definitions = new Map<string, number>()
+  /** Names of values that the statement computes. Some databases read them in WHERE. */
+  readonly #computed = new Set<string>()
   readonly #levels: [Query, ...(Query | Group)[]] = [newQuery()]
 
   /** @param pipesMeanOr set if `||` means OR */
   constructor(statement: Statement, limits: readonly Comparison[], pipesMeanOr: boolean) {
     this.#statement = statement
-    this.#limits = new Map(limits.map((limit) => [limit.from, limit]))
     this.#pipesMeanOr = pipesMeanOr
+    for (const index of statement.words.keys()) this.#takeName(index)
+    this.#limits = new Map(
+      limits.filter((limit) => this.#isWholeColumn(limit)).map((limit) => [limit.from, limit]),
+    )
   }
 
   isMet(): boolean {
     const { words } = this.#statement
+    // The WHERE of ON CONFLICT limits no rows that are inserted.
+    if (words.some((word, index) => word === 'on' && /^(?:conflict|duplicate)$/.test(words[index + 1] ?? '')))
+      return false
     for (let index = 0; index < words.length; index++) {
       const limit = this.#limits.get(index)
       if (limit !== undefined && this.#isAtCondition()) {
@@ -80,6 +90,37 @@ export class Restriction {
       } else this.#take(index, words[index] ?? '')
     }
     return this.#levels.length === 1 && endQuery(this.#levels[0])
+  }
+
+  #takeName(index: number): void {
+    const { words, tokens } = this.#statement
+    if (!this.#statement.isName(index)) return
+    const name = this.#statement.nameAt(index)
+    const as = words[index + 1] === '(' ? this.#statement.closing(index + 1) + 1 : index + 1
+    if (words[as] === 'as' && /^(?:\(|not|materialized)$/.test(words[as + 1] ?? ''))
+      this.#definitions.set(name, (this.#definitions.get(name) ?? 0) + 1)
+    const before = words[index - 1] === 'as' ? index - 2 : index - 1
+    const isComputed =
+      /^(?:[)\]}\d]|end$|null$|true$|false$)/.test(words[before] ?? '') ||
+      tokens[before]?.variable !== undefined ||
+      tokens[before]?.quotes?.holds === 'literal'
+    if (isComputed) this.#computed.add(name)
+  }
+
+  /** Returns true unless the comparison is with a part of a column, or may be with a value that the statement computes. */
+  #isWholeColumn({ from, to, operand }: Comparison): boolean {
+    const { words, tokens } = this.#statement
+    let isQualified = false
+    let isComputed = false
+    for (let index = from; index < to; index++) {
+      const start = tokens[index]?.start ?? 0
+      if (start < operand.start || start >= operand.end) continue
+      const isMember = tokens[index + 1]?.quotes?.holds === 'literal' && words[index + 2] === ']'
+      if (words[index] === '[' && !isMember) return false
+      isQualified ||= (words[index] ?? '').startsWith('.')
+      isComputed ||= this.#computed.has(this.#statement.nameAt(index))
+    }
+    return isQualified || !isComputed
   }
 
   get #level(): Query | Group {
@@ -153,7 +194,7 @@ export class Restriction {
   #takeInQuery(index: number, word: string, level: Query): void {
     const { branch } = level
     const { words } = this.#statement
-    if (setOperations.has(word) && words[index - 1] !== '*') {
+    if (setOperations.has(word) && !this.#statement.isColumnExclusion(index)) {
       endBranch(level)
       level.branch = newBranch()
     } else if (this.#endsClause(index)) {
@@ -211,6 +252,9 @@ export class Restriction {
   #isLimitedExpression(index: number): boolean {
     const next = this.#statement.words[index + 1]
     if (next === '.' || next === '(') return false
+    // Databases disagree about the scope of a name that is defined twice, and about the case of letters beyond ASCII.
+    const name = this.#statement.nameAt(index)
+    if (this.#definitions.get(name) !== 1 || /[^\0-\x7f]/.test(name)) return false
     const key = this.#key(index)
     for (const level of this.#levels.toReversed()) {
       if (level.kind !== 'query') continue
@@ -224,7 +268,8 @@ export class Restriction {
 
   /** Names with and without quotes differ, because databases disagree about their case. */
   #key(index: number): string {
-    return (this.#statement.tokens[index]?.quotes?.open ?? '') + this.#statement.nameAt(index)
+    const isQuoted = this.#statement.tokens[index]?.quotes !== undefined
+    return isQuoted ? this.#statement.sourceAt(index) : this.#statement.nameAt(index)
   }
 }
 

@@ -2,6 +2,9 @@ import type { Variable } from '../variables.ts'
 import type { Dialect } from './dialects.ts'
 import { Scanner, type Token } from './scanner.ts'
 
+/** Words that make parentheses a query. */
+export const queryWords = new Set(['select', 'with', 'values', 'table', 'from'])
+
 /** The tokens of one statement, with what the passes over them share. The numbers of tokens are indexes. */
 export class Statement {
   readonly tokens: readonly Token[]
@@ -42,6 +45,18 @@ export class Statement {
     return quotes === undefined
       ? text
       : this.#template.slice(start + quotes.open.length, end - quotes.close.length).toLowerCase()
+  }
+
+  /** Returns the text of the token in the template, with quotes. */
+  sourceAt(index: number): string {
+    const { start, end } = this.tokens[index] ?? { start: 0, end: 0 }
+    return this.#template.slice(start, end)
+  }
+
+  /** Returns true for EXCEPT that excludes columns, as in `SELECT * EXCEPT (a)`. */
+  isColumnExclusion(index: number): boolean {
+    const { words } = this
+    return words[index - 1] === '*' && words[index + 1] === '(' && !queryWords.has(words[index + 2] ?? '')
   }
 
   /** Returns true for a name, quoted or not. Keywords are names too. */
