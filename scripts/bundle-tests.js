@@ -97,8 +97,9 @@ export async function bundleTests(sources, store) {
  * or stores do not share a process.
  * @param {TestFile[]} files
  * @param {number} size maximum number of files of a program
+ * @param {number} timeout maximum time of a file, in milliseconds
  */
-export function groupTests(files, size) {
+export function groupTests(files, size, timeout) {
   /** @type {Map<string, TestFile[]>} */
   const byFolder = new Map()
   for (const file of files) byFolder.set(file.folder, [...(byFolder.get(file.folder) ?? []), file])
@@ -110,7 +111,7 @@ export function groupTests(files, size) {
       const urls = group.map(({ source, compiled }) => [source, pathToFileURL(compiled).href])
       writeFileSync(
         program,
-        `import { runGroup } from ${JSON.stringify(groupRunner)}\nawait runGroup(${JSON.stringify(urls)})\n`,
+        `import { runGroup } from ${JSON.stringify(groupRunner)}\nawait runGroup(${JSON.stringify(urls)}, ${timeout})\n`,
       )
       return program
     })

@@ -67,6 +67,8 @@ const { values: options, positionals } = parseArgs({
   },
   allowPositionals: true,
 })
+/** Maximum time of a file, in milliseconds. On a busy machine, the slowest take some minutes; on Citus, three times as long. */
+const fileTimeoutMs = options.citus ? 900_000 : 300_000
 const pattern = positionals[0] ?? ''
 const sources = ['server/test', 'renderer/test', 'client/test', 'console/test', 'examples', 'bench']
   .flatMap((folder) =>
@@ -137,11 +139,11 @@ function programsOf(files) {
     ({ source, startsProcesses }) => shared.test(source) && !long.test(source) && !startsProcesses,
   )
   const alone = others.filter((file) => !together.includes(file) && !inBrowser.test(file.source))
-  const programs = [...alone.map(({ compiled }) => compiled), ...groupTests(together, 8)]
+  const programs = [...alone.map(({ compiled }) => compiled), ...groupTests(together, 8, fileTimeoutMs)]
   const withBrowser = others.filter(({ source }) => inBrowser.test(source))
   const distance = Math.ceil(programs.length / Math.max(1, withBrowser.length))
   withBrowser.forEach(({ compiled }, i) => programs.splice(i * (distance + 1), 0, compiled))
-  return [...programs, ...groupTests(units, 40)]
+  return [...programs, ...groupTests(units, 40, fileTimeoutMs)]
 }
 
 /** @param {string} source */
@@ -164,8 +166,8 @@ async function runFiles(files) {
     files,
     // Many files wait for processes and time-outs more than they compute.
     concurrency: 2 * availableParallelism(),
-    // Of a process. On a busy machine, the slowest takes some minutes.
-    timeout: 600_000,
+    // Of a process, which may have several files.
+    timeout: 2 * fileTimeoutMs,
     signal: interruption.signal,
   })
   const failures = new FailureList(tests)

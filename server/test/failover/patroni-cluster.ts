@@ -80,7 +80,9 @@ export class PatroniMember {
       watchdog: { mode: 'off' },
     }
     // JSON is YAML.
-    writeFileSync(join(this.#folder, 'patroni.yml'), JSON.stringify(configuration))
+    const file = join(this.#folder, 'patroni.yml')
+    writeFileSync(file, JSON.stringify(configuration))
+    this.#give(file)
   }
 
   start(): void {

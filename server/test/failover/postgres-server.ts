@@ -58,8 +58,12 @@ export class PostgresServer {
     this.#settings = settings
     this.#folder = belongings.folder()
     this.#network = new Network(port)
+    this.#giveToServer(this.#folder)
+  }
+
+  #giveToServer(path: string): void {
     const { uid, gid } = this.#programs.user
-    if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid)
+    if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
   }
 
   static async startPrimary(
@@ -71,6 +75,7 @@ export class PostgresServer {
     const server = new PostgresServer(belongings, name, await freeServerPort(), randomUUID(), options)
     const passwordFile = join(server.#folder, 'password')
     writeFileSync(passwordFile, server.#password)
+    server.#giveToServer(passwordFile)
     await server.#run(
       'initdb',
       ...['--pgdata=data', '--no-sync', '--encoding=UTF8', '--locale=C'],
@@ -226,7 +231,9 @@ export class PostgresServer {
     }
     const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
     appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
-    writeFileSync(join(data, 'recovery.signal'), '')
+    const signal = join(data, 'recovery.signal')
+    writeFileSync(signal, '')
+    this.#giveToServer(signal)
     await this.start()
     await this.writable()
   }
