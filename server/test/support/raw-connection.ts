@@ -99,6 +99,14 @@ export class RawConnection {
     }
   }
 
+  /** Resolves when a text has arrived. */
+  async arrived(text: string): Promise<void> {
+    while (!this.#received.includes(text)) {
+      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#received.toString())}`)
+      await this.#change()
+    }
+  }
+
   /** Resolves with the remaining responses when the service has closed the connection. */
   async responsesUntilClosed(): Promise<HttpResponse[]> {
     while (!this.#isClosed) await this.#change()
