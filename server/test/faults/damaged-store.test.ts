@@ -87,13 +87,13 @@ test('a damaged table is recovered by the steps of docs/operations.md', async (t
   assert.equal(refused.code, 1, refused.stderr)
 
   const empty = { UGS_DATA_DIR: temporaryFolder(t) }
-  execFileSync('sqlite3', [join(empty.UGS_DATA_DIR, 'ugs.db'), 'PRAGMA application_id = 1430737664'])
+  execFileSync(shell, [join(empty.UGS_DATA_DIR, 'ugs.db'), 'PRAGMA application_id = 1430737664'])
   assert.match((await runUgs(['store', 'resume'], empty)).stderr, /the database has lost its tables/)
 
   const recovered = join(folder, 'recovered.db')
-  const dump = `sqlite3 ${path} .dump | sed 's/^ROLLBACK;.*/COMMIT;/' | sqlite3 ${recovered}`
+  const dump = `${shell} ${path} .dump | sed 's/^ROLLBACK;.*/COMMIT;/' | ${shell} ${recovered}`
   execFileSync('sh', ['-c', dump], { stdio: 'pipe' })
-  execFileSync('sqlite3', [recovered, 'PRAGMA application_id = 1430737664'])
+  execFileSync(shell, [recovered, 'PRAGMA application_id = 1430737664'])
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
   renameSync(recovered, path)
   const resumed = await runUgs(['store', 'resume'], environment)
