@@ -92,7 +92,7 @@ function messageOf(error: ErrorObject): string {
       return `must have at most ${schema.maxProperties} entries`
     case 'minItems':
     case 'maxItems':
-      return `must have ${schema.minItems} to ${schema.maxItems} entries`
+      return `must have ${schema.minItems ?? 0} to ${schema.maxItems} entries`
     case 'uniqueItems':
       return 'must not have duplicate entries'
     case 'const':
