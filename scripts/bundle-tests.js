@@ -1,8 +1,13 @@
 // Compiles the test files with esbuild, so that a test process loads a few files and compiles none.
 import { build } from 'esbuild'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** A fault that `test-mutations.js` puts into a source, to see which test fails. */
+const mutation = /** @type {import('./mutations.js').Mutation | undefined} */ (
+  JSON.parse(process.env.TEST_MUTATION ?? 'null') ?? undefined
+)
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -76,7 +81,7 @@ export async function bundleTests(sources, store) {
         logLevel: 'warning',
       })
       return Object.entries(metafile.outputs).flatMap(([compiled, { entryPoint }]) =>
-        entryPoint === undefined || !sources.includes(entryPoint)
+        entryPoint === undefined || !sources.includes(entryPoint) || !canFail(entryPoint, metafile.inputs)
           ? []
           : [
               {
@@ -136,6 +141,18 @@ const outputFolder = (/** @type {string | undefined} */ workspace) =>
   `${workspace}/node_modules/.tests-${process.pid}`
 
 /**
+ * Returns whether a test file loads the mutated source, if there is one.
+ * @param {string} entryPoint
+ * @param {import('esbuild').Metafile['inputs']} inputs
+ */
+function canFail(entryPoint, inputs) {
+  if (mutation === undefined) return true
+  const reached = new Set([entryPoint])
+  for (const file of reached) for (const { path } of inputs[file]?.imports ?? []) reached.add(path)
+  return reached.has(mutation.file)
+}
+
+/**
  * @param {string} entryPoint
  * @param {import('esbuild').Metafile['inputs']} inputs
  */
@@ -152,15 +169,34 @@ function isUnit(entryPoint, inputs) {
   return true
 }
 
+/**
+ * @param {string} file path relative to the repository
+ * @param {string} text
+ */
+function mutated(file, text) {
+  if (file !== mutation?.file) return text
+  if (text.split(mutation.from).length !== 2)
+    throw new Error(`${file} does not contain the text once: ${mutation.from}`)
+  return text.replace(mutation.from, () => mutation.to)
+}
+
+/**
+ * Returns the file that a module takes for itself when it looks for others: the service starts scripts of its build output.
+ * @param {string} path
+ */
+const builtFile = (path) =>
+  path.startsWith(join(root, 'server/src/'))
+    ? path.replace('/server/src/', '/server/dist/').replace(/\.ts$/, '.js')
+    : path
+
 /** @type {import('esbuild').Plugin} */
 const sourceUrls = {
   name: 'source-urls',
   setup(compilation) {
-    // Modules find files by the URL of their source.
     compilation.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(
+      contents: mutated(relative(root, path), readFileSync(path, 'utf8')).replaceAll(
         'import.meta.url',
-        JSON.stringify(pathToFileURL(path).href),
+        JSON.stringify(pathToFileURL(builtFile(path)).href),
       ),
       loader: path.endsWith('.ts') ? 'ts' : 'js',
     }))

@@ -171,6 +171,7 @@ async function runFiles(files) {
     signal: interruption.signal,
   })
   const failures = new FailureList(tests)
+  if (process.env.TEST_MUTATION !== undefined) tests.on('test:fail', () => interruption.abort())
   const report = /** @type {AsyncIterable<Uint8Array>} */ (tests.compose(new SpecReporter()))
   for await (const text of report) process.stdout.write(text)
   if (failures.texts.length > 0) {
