@@ -8,8 +8,8 @@ import { mutations } from './mutations.js'
 const counts = { unit: 0, fast: 0, all: 0, none: 0 }
 /** Arguments of the test runner. @type {[level: Exclude<keyof typeof counts, 'none'>, arguments: string[]][]} */
 const levels = [
-  ['unit', ['--unit']],
-  ['fast', ['--fast']],
+  ['unit', ['--unit', 'server/test']],
+  ['fast', ['--fast', 'server/test']],
   ['all', ['server/test']],
 ]
 const pattern = process.argv[2] ?? ''
