@@ -93,7 +93,7 @@ export class Authentication {
 
   async #lookUp(authorization: string): Promise<ApiToken> {
     const { store, clock, cacheMs } = this.#dependencies
-    const token = this.#tokenOf(authorization)
+    const token = this.secretIn(authorization)
     if (token === undefined || !isWellFormedApiToken(token)) throw this.unauthenticated(authorization)
     // Set before the lookup, so that a token that is revoked meanwhile is not trusted for longer.
     const until = clock.monotonic() + cacheMs
@@ -103,7 +103,8 @@ export class Authentication {
     return this.#usable(apiToken, authorization)
   }
 
-  #tokenOf(authorization: string): string | undefined {
+  /** Returns what a header carries as API token, which may be wrong; undefined if it has another form. */
+  secretIn(authorization: string): string | undefined {
     const [, name = '', credentials = ''] = /^([a-z]+) +(\S+)$/i.exec(authorization) ?? []
     const scheme = this.#schemes.find((known) => known.toLowerCase() === name.toLowerCase())
     return scheme && readers[scheme](credentials)

@@ -34,7 +34,7 @@ export function introspectionRoute({
         const position = feed.currentPosition()
         if (position !== null) context.header('X-Event-Position', position)
         const { json, state } = await responses.get('introspect', apiToken, body, async () => {
-          const owner = await userGroups.introspect(apiToken, tokenIn(body, context.raw))
+          const owner = await userGroups.introspect(apiToken, tokenIn(body))
           return {
             json: introspectionResponse(owner),
             state: owner?.state ?? null,

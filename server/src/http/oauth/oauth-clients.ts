@@ -66,7 +66,23 @@ export class OAuthClients {
     const apiToken = await context.permit.during(() => this.#authentication.authenticate(authorization))
     authorize(context, context, { apiToken, operation }, this.#rateLimiter)
     checkBodyHeaders(raw, formType, this.#bodyLimit)
-    return withBody(context, this.#bodyLimit, (body) => work(apiToken, body))
+    return withBody(context, this.#bodyLimit, (body) =>
+      work(apiToken, mayHaveSecret(body) ? this.#withoutSecret(body, authorization) : body),
+    )
+  }
+
+  /**
+   * Returns the form without its secret, which some gateways send in addition to `Authorization`.
+   * @throws Fault `validation_failed` if it is another one (RFC 6749, section 2.3, allows one way to authenticate)
+   */
+  #withoutSecret(body: Buffer, authorization: string): Buffer {
+    const form = readForm(body)
+    const secret = form.get('client_secret') ?? ''
+    if (secret !== '' && secret !== this.#authentication.secretIn(authorization)) {
+      const message = 'must be the API token in Authorization if both are sent'
+      throw validationFailed([{ path: '/client_secret', message }])
+    }
+    return withoutSecret(form)
   }
 
   async #handleSecretInForm(
@@ -83,9 +99,7 @@ export class OAuthClients {
       const form = readForm(body)
       const apiToken = await this.#authentication.authenticateSecret(form.get('client_secret') ?? '')
       authorize(context, context, { apiToken, operation }, this.#rateLimiter)
-      // Responses are cached by body: none may depend on the secret, or keep it in memory.
-      form.delete('client_secret')
-      return work(apiToken, Buffer.from(form.toString()))
+      return work(apiToken, withoutSecret(form))
     })
   }
 }
@@ -94,17 +108,21 @@ export class OAuthClients {
  * Returns the parameter `token`. Empty parameters count as absent, and unknown ones are ignored (RFC 6749, section 3.2).
  * @throws Fault `validation_failed`
  */
-export function tokenIn(body: Buffer, { headers }: IncomingMessage): string {
-  const form = readForm(body)
-  // RFC 6749, section 2.3: a client must not authenticate in two ways.
-  if (headers.authorization !== undefined && form.get('client_secret')) {
-    throw validationFailed([
-      { path: '/client_secret', message: 'must not be sent together with Authorization' },
-    ])
-  }
-  const token = form.get('token')
+export function tokenIn(body: Buffer): string {
+  const token = readForm(body).get('token')
   if (!token) throw validationFailed([{ path: '/token', message: 'is required' }])
   return token
+}
+
+/** Returns whether a form may have the parameter, which every introspection asks: a name may be percent-encoded, a token is not. */
+function mayHaveSecret(body: Buffer): boolean {
+  return body.includes('client_secret') || body.includes('%')
+}
+
+/** Responses are cached by body: none may depend on the secret, or keep it in memory. */
+function withoutSecret(form: URLSearchParams): Buffer {
+  form.delete('client_secret')
+  return Buffer.from(form.toString())
 }
 
 /**

@@ -17,7 +17,7 @@ export function revocationRoute({ clients, userGroups }: RevocationRouteDependen
     challenge: (code, request) => clients.challenge('revoke', code, request),
     serve: (context) =>
       clients.handle(context, 'revoke', async (_apiToken, body) => {
-        await userGroups.revoke(callerOf(context), tokenIn(body, context.raw))
+        await userGroups.revoke(callerOf(context), tokenIn(body))
         return '{}'
       }),
   }

@@ -151,12 +151,24 @@ test('an API token is accepted as the client secret in the form', async () => {
   assertActive(await sendIntrospection(service.origin, { body: withoutId }))
 })
 
-test('a client secret besides Authorization is 400, also after a response was cached', async () => {
-  const body = `token=${token}&client_secret=${apiToken}`
-  for (let i = 0; i < 3; i++) assertActive(await sendIntrospection(service.origin, { body }))
-  const headers = { authorization: `Token ${apiToken}` }
-  assertOAuthFault(await sendIntrospection(service.origin, { headers, body }), 'validation_failed')
-})
+for (const [title, authorization] of Object.entries({
+  Token: `Token ${apiToken}`,
+  Bearer: `bearer ${apiToken}`,
+  Basic: basic('renderer', apiToken),
+})) {
+  test(`the API token in the form besides ${title} is accepted if it is the same, and else 400`, async () => {
+    const send = (secret: string) =>
+      sendIntrospection(service.origin, {
+        headers: { authorization },
+        body: `client_id=a&token=${token}&${secret}`,
+      })
+    const same = ['client_secret=', `client_secret=${apiToken}`, `%63lient%5Fsecret=${apiToken}`]
+    for (const secret of [...same, ...same]) assertActive(await send(secret))
+    for (const other of [both, `${apiToken}x`, 'x', `+${apiToken}`])
+      for (const name of ['client_secret', 'client%5fsecret'])
+        assertOAuthFault(await send(`${name}=${other}`), 'validation_failed', ['client_secret'])
+  })
+}
 
 test('a wrong client secret in the form is 401, also after a response was cached', async () => {
   for (let i = 0; i < 3; i++) assertActive(await inForm(apiToken))

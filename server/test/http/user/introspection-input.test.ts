@@ -76,8 +76,8 @@ const refused: Record<string, { body: string; paths: string[] }> = {
   'two tokens, the first one another': { body: `token=x&token=${token}`, paths: ['token'] },
   'two tokens, one written otherwise': { body: `token=${token}&%74oken=${token}`, paths: ['token'] },
   'two client secrets': { body: `token=${token}&client_secret=&client_secret=`, paths: ['client_secret'] },
-  'a client secret next to Authorization': {
-    body: `token=${token}&client_secret=${apiToken}`,
+  'another client secret than in Authorization': {
+    body: `token=${token}&client_secret=${apiToken}x`,
     paths: ['client_secret'],
   },
   'two hints': {
