@@ -2,6 +2,7 @@ import { sleep } from './clock.ts'
 import { ServiceError, TransportError, type ErrorCode } from './errors.ts'
 import { readJson } from './json-response.ts'
 import { checkDeadline, type ConnectionSettings, type RequestEvent, type RequestOptions } from './options.ts'
+import { version } from './version.ts'
 import type { CreateTransport, HttpRequest, Transport } from './transport.ts'
 
 /** Pause before the second attempt. Doubles with each attempt, up to `maxDelayMs`. */
@@ -11,7 +12,7 @@ const maxDelayMs = 2000
 /** Far above a response with one user group of the largest properties and mapping. */
 const maxResponseBytes = 8 * 1024 * 1024
 
-const retryableStatuses: readonly (number | undefined)[] = [408, 429, 502, 503, 504]
+const retryableStatuses: readonly (number | undefined)[] = [408, 429, 500, 502, 503, 504]
 
 const overrideHeader = 'x-http-method-override'
 
@@ -155,7 +156,7 @@ export class Connection {
     const { clock, onRequest } = this.#settings
     const startedAt = clock.monotonic()
     const report = (outcome: Pick<RequestEvent, 'status' | 'errorCode' | 'requestId'>) => {
-      const method = operation.headers?.[overrideHeader] ?? operation.method
+      const method = methodOf(operation)
       const durationMs = clock.monotonic() - startedAt
       try {
         onRequest?.({ method, path: operation.path, attempt: attempt.number, durationMs, ...outcome })
@@ -179,16 +180,24 @@ export class Connection {
   }
 
   async #exchange<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
-    const { origin, apiToken, clock } = this.#settings
+    const { origin, apiToken, clock, beforeRequest } = this.#settings
     const { method, body, status = 200, isNonIdempotent = false, isNdjson = false } = operation
     const { until, signal } = attempt
     const url = new URL(origin)
     url.pathname = url.pathname.replace(/\/*$/, operation.path)
     url.search = operation.query ?? ''
+    const headers: Record<string, string> = {}
+    beforeRequest?.({ method: methodOf(operation), path: operation.path, attempt: attempt.number, headers })
     const request: HttpRequest = {
       method,
       url,
-      headers: { authorization: `Token ${apiToken}`, accept: 'application/json', ...operation.headers },
+      headers: {
+        'user-agent': `user-group-service-client/${version}`,
+        ...headers,
+        authorization: `Token ${apiToken}`,
+        accept: 'application/json',
+        ...operation.headers,
+      },
       body: body === undefined ? undefined : new TextEncoder().encode(body),
       maxResponseBytes: operation.maxResponseBytes ?? maxResponseBytes,
       isNonIdempotent,
@@ -241,6 +250,11 @@ export function retryDelayMs(attempts: number): number {
 function overridden<Result>(operation: Operation<Result>): Operation<Result> {
   const headers = { ...operation.headers, [overrideHeader]: operation.method }
   return { ...operation, method: 'POST', headers }
+}
+
+/** Returns the method of an operation, also if it is sent as a POST with the override header. */
+function methodOf<Result>({ method, headers }: Operation<Result>): string {
+  return headers?.[overrideHeader] ?? method
 }
 
 function isFailure(error: unknown): error is Failure {

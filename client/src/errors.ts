@@ -8,17 +8,26 @@ export type ErrorCode = WireError['code']
 /** An invalid field: its JSON Pointer (RFC 6901) in the request body, such as `/properties/region`, and the reason. */
 export type FieldFault = Readonly<NonNullable<WireError['fields']>[number]>
 
+/** An operation failed. Every error of this package is one, except those for invalid arguments. */
+export abstract class UserGroupServiceError extends Error {
+  /** Tells the kind of failure. */
+  abstract readonly code: ErrorCode | TransportErrorCode
+  /** HTTP status, if there was a response. */
+  abstract readonly status: number | undefined
+  /** Wait that `Retry-After` requests before the next attempt, in milliseconds. */
+  abstract readonly retryAfterMs: number | undefined
+}
+
 /** The service responded that the operation failed. */
-export class ServiceError extends Error {
+export class ServiceError extends UserGroupServiceError {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
-  /** HTTP status: 400 to 599. */
+  /** 400 to 599. */
   readonly status: number
   /** Invalid fields; may be empty. */
   readonly fields: readonly FieldFault[]
   /** Identifies the request in the log of the service. */
   readonly requestId: string
-  /** Wait that the service requests before the next attempt (`Retry-After`), in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(error: WireError, { status, retryAfterMs }: ResponseDetails & { status: number }) {
@@ -51,12 +60,10 @@ export type TransportErrorCode =
  * The service did not respond, so the operation may or may not have taken effect. It is safe to repeat `getOrCreate`
  * and `update`, and `rotate` with the same `idempotencyKey`. For `UserGroupManagement`, see each method.
  */
-export class TransportError extends Error {
+export class TransportError extends UserGroupServiceError {
   override readonly name = 'TransportError'
   readonly code: TransportErrorCode
-  /** HTTP status, if there was a response. */
   readonly status: number | undefined
-  /** Wait that `Retry-After` requests, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   /** `cause` is the error of the platform, if there is one. */

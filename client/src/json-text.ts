@@ -2,26 +2,26 @@
 export type WithUndefined<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
 
 /**
- * Returns the value as JSON. Omits undefined members, like JSON.stringify.
- * @throws TypeError for values that JSON.stringify would silently change, such as NaN
+ * Returns the value as JSON. Omits undefined members, like JSON.stringify. Dates become ISO 8601 texts.
+ * @throws TypeError for values that JSON would silently change or lose, such as NaN, -0, and undefined in an array
  */
 export function jsonText(value: object): string {
-  return JSON.stringify(value, function (this: unknown, key, member: unknown) {
-    if (isAltered(this, member)) {
+  return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, member: unknown) {
+    // `member` is what `toJSON` made of it: null of an invalid date.
+    if (isAltered(this, member) || (member === null && this[key] !== null))
       throw new TypeError(`${JSON.stringify(key)} cannot be represented in JSON`)
-    }
     return member
   })
 }
 
-function isAltered(holder: unknown, member: unknown): boolean {
+function isAltered(holder: object, member: unknown): boolean {
   switch (typeof member) {
     case 'number':
-      return !Number.isFinite(member)
+      return !Number.isFinite(member) || Object.is(member, -0)
     case 'undefined':
       return Array.isArray(holder)
     case 'object':
-      return member !== null && !/^\[object (Object|Array)\]$/.test(Object.prototype.toString.call(member))
+      return member !== null && !isPlain(member)
     case 'bigint':
     case 'function':
     case 'symbol':
@@ -29,4 +29,12 @@ function isAltered(holder: unknown, member: unknown): boolean {
     default:
       return false
   }
+}
+
+/** Returns whether JSON has all members of an object. Arrays may have members besides their elements. */
+function isPlain(value: object): boolean {
+  const name = Object.prototype.toString.call(value)
+  if (name !== '[object Object]' && name !== '[object Array]') return false
+  const isWhole = !Array.isArray(value) || Object.keys(value).length === value.length
+  return isWhole && Object.getOwnPropertySymbols(value).length === 0
 }

@@ -26,6 +26,12 @@ export interface RequestEvent {
   readonly requestId: string | undefined
 }
 
+/** One HTTP request that is about to be sent. Never holds a token, a query or a body. */
+export interface OutgoingRequest extends Pick<RequestEvent, 'method' | 'path' | 'attempt'> {
+  /** Empty. Headers that are added here are sent, for example `traceparent`. They replace none of the client. */
+  readonly headers: Record<string, string>
+}
+
 export interface ConnectionOptions {
   /**
    * URL of the service without `/api/user`, for example `https://user-groups.example.com`. Include the path if a
@@ -43,6 +49,8 @@ export interface ConnectionOptions {
    * Node.js.
    */
   readonly agent?: Agent | undefined
+  /** Called before each HTTP request, also of a retry. If it throws, the operation fails with that error. */
+  readonly beforeRequest?: ((request: OutgoingRequest) => void) | undefined
   /** Called after each HTTP request, for logs and metrics. Exceptions from it are ignored. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
   readonly clock?: Clock | undefined
@@ -61,6 +69,7 @@ export interface ConnectionSettings {
   readonly deadlineMs: number
   readonly maxTries: number
   readonly agent: Agent | undefined
+  readonly beforeRequest: ((request: OutgoingRequest) => void) | undefined
   readonly onRequest: ((event: RequestEvent) => void) | undefined
   readonly clock: Clock
 }
@@ -68,7 +77,7 @@ export interface ConnectionSettings {
 /** @throws TypeError, RangeError */
 export function settingsOf(options: ConnectionOptions): ConnectionSettings {
   const { origin, apiToken, deadlineMs = 15_000, maxTries = 8 } = options
-  const { agent, onRequest, clock = systemClock } = options
+  const { agent, beforeRequest, onRequest, clock = systemClock } = options
   // Values from environment variables may be missing or strings.
   if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
     throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
@@ -82,6 +91,7 @@ export function settingsOf(options: ConnectionOptions): ConnectionSettings {
     deadlineMs: checkDeadline(deadlineMs),
     maxTries,
     agent,
+    beforeRequest,
     onRequest,
     clock,
   }

@@ -2,6 +2,7 @@ export type { Clock } from './clock.ts'
 export {
   ServiceError,
   TransportError,
+  UserGroupServiceError,
   type ErrorCode,
   type FieldFault,
   type TransportErrorCode,

@@ -46,7 +46,7 @@ export interface RotationOptions extends RequestOptions {
  *
  * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
  * respond, and the reason of `signal` if that is aborted. Before that, it retries within the deadline: after a failed
- * connection, after a missing response, and after status 408, 429, 502, 503 and 504. It waits at least as long as
+ * connection, after a missing response, and after status 408, 429, 500, 502, 503 and 504. It waits at least as long as
  * `Retry-After` requests.
  */
 export class UserGroupClient {

@@ -81,6 +81,27 @@ describeClients('request', ({ language, clientOf }) => {
     )
   })
 
+  it('skips interim responses', async (t) => {
+    const { origin } = await serve(t, (response, received) => {
+      response.writeProcessing()
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+      // The fetch of Node.js fails on a 100 that it did not ask for.
+      if (!usesFetch) response.writeContinue()
+      json(created)(response, received)
+    })
+    const client = clientOf(origin, { maxTries: 1 })
+    for (let i = 0; i < 2; i++) assert.ok(await client.getOrCreate({ userGroupId: 'a' }))
+  })
+
+  it('names itself and its version', async (t) => {
+    const { origin, received } = await serve(t, json(created))
+    await clientOf(origin).getOrCreate({ userGroupId: 'a' })
+    assert.match(
+      received[0]?.headers['user-agent'] ?? '',
+      /^user-group-service-(client|python)\/\d+\.\d+\.\d+\S*$/,
+    )
+  })
+
   // fetch decides about its connections.
   if (usesFetch) return
   it('reuses the connection', async (t) => {
@@ -105,6 +126,15 @@ describe('an argument that cannot be sent is a TypeError', () => {
     'a function': () => 1,
     'a symbol': Symbol('s'),
     'undefined in an array': [undefined],
+    'a hole in an array': Array.from({ length: 2 }).fill(1, 0, 1).concat(new Array(1)),
+    'a negative zero': { deep: [-0] },
+    'an invalid date': new Date(Number.NaN),
+    'a set': new Set([1]),
+    bytes: new Uint8Array(1),
+    'a boxed number': Object(1) as unknown,
+    'a symbol key': { [Symbol('s')]: 1 },
+    'an array with a name': Object.assign([1], { name: 1 }),
+    'a method toJSON that returns nothing': [{ toJSON: () => undefined }],
     'a map': new Map([['region', 'EU']]),
     'a cycle': loop,
   }

@@ -24,9 +24,11 @@ describeClients('a call is retried', ({ clientOf, pausesOf }) => {
     'after a connection that broke': broken,
     'after 408 from the service': fault(408, 'request_timeout'),
     'after 429 from the service': fault(429, 'rate_limited'),
+    'after 500 from the service': fault(500, 'internal'),
     'after 503 from the service': fault(503, 'unavailable'),
     'after 408 from a proxy': refusal(408),
     'after 429 from a proxy': refusal(429),
+    'after 500 from a proxy': refusal(500),
     'after 502 from a proxy': refusal(502),
     'after 503 from a proxy': refusal(503),
     'after 504 from a proxy': refusal(504),
@@ -102,7 +104,6 @@ describeClients('a call is not retried', ({ clientOf }) => {
     'after 404': fault(404, 'user_group_not_found'),
     'after 409': fault(409, 'token_superseded'),
     'after 422': fault(422, 'idempotency_key_reused'),
-    'after 500': fault(500, 'internal'),
     'after 501': fault(501, 'not_implemented'),
   }
   for (const [name, responder] of Object.entries(final)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { UserGroupClient as FetchClient } from '../src/fetch.ts'
-import { UserGroupClient } from '../src/index.ts'
+import { UserGroupClient, UserGroupServiceError } from '../src/index.ts'
 import type { RequestEvent } from '../src/options.ts'
 import { apiToken, assertNoToken, serviceFailure, token, transportFailure } from './support/client.ts'
 import { freePort } from '../../server/test/support/port.ts'
@@ -96,6 +96,56 @@ for (const [name, Client] of [
     })
   })
 }
+
+describe('beforeRequest', () => {
+  it('adds headers to each attempt, and replaces none', async (t) => {
+    const { origin, received } = await serve(t, broken, json(created))
+    const requests: unknown[] = []
+    const client = new UserGroupClient({
+      origin,
+      apiToken,
+      beforeRequest: ({ headers, ...request }) => {
+        requests.push(request)
+        Object.assign(headers, { traceparent: `attempt ${request.attempt}`, authorization: 'other' })
+      },
+    })
+    await client.getOrCreate({ userGroupId: 'a' })
+    assert.deepEqual(
+      received.map(({ headers }) => [headers.traceparent, headers.authorization]),
+      [
+        ['attempt 1', `Token ${apiToken}`],
+        ['attempt 2', `Token ${apiToken}`],
+      ],
+    )
+    const request = { method: 'GET', path: '/api/user' }
+    assert.deepEqual(requests, [
+      { ...request, attempt: 1 },
+      { ...request, attempt: 2 },
+    ])
+  })
+
+  it('fails the operation if it throws, before anything is sent', async (t) => {
+    const { origin, received } = await serve(t, json(created))
+    const failure = new Error('of the tracer')
+    const beforeRequest = () => {
+      throw failure
+    }
+    const client = new UserGroupClient({ origin, apiToken, beforeRequest })
+    await assert.rejects(client.getOrCreate({ userGroupId: 'a' }), failure)
+    assert.equal(received.length, 0)
+  })
+})
+
+it('every failure is a UserGroupServiceError', async (t) => {
+  const { origin } = await serve(t, fault(403, 'forbidden'), refusal(404))
+  const client = new UserGroupClient({ origin, apiToken })
+  for (const status of [403, 404])
+    await assert.rejects(client.getOrCreate({ userGroupId: 'a' }), (error) => {
+      assert.ok(error instanceof UserGroupServiceError)
+      assert.equal(error.status, status)
+      return true
+    })
+})
 
 function receivedBytesOf(error: unknown): unknown[] {
   const { rawPacket, data, cause } = error as Record<string, unknown>

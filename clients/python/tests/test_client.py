@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 import unittest
+import unittest.mock
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
@@ -97,6 +98,70 @@ class Arguments(unittest.TestCase):
 
     def test_pauses_are_random(self) -> None:
         self.assertGreater(len({retry_delay_seconds(1) for _ in range(100)}), 50)
+
+
+class ForwardProxy(unittest.TestCase):
+    """A proxy that is named by the environment."""
+
+    def call(self, environment: dict[str, str], origin: str, deadline_seconds: float = 5) -> TransportError:
+        with unittest.mock.patch.dict(os.environ, environment):
+            with self.assertRaises(TransportError) as raised:
+                UserGroupClient(origin, API_TOKEN, deadline_seconds=deadline_seconds, max_tries=1).get_or_create("a")
+        return raised.exception
+
+    def proxy(self, response: bytes, received: list[bytes]) -> Any:
+        def behave(connection: socket.socket) -> None:
+            received.append(connection.recv(65536))
+            connection.sendall(response)
+            received.append(connection.recv(65536))
+
+        return server(behave)
+
+    def test_tunnels_https(self) -> None:
+        received: list[bytes] = []
+        with self.proxy(b"HTTP/1.1 200 Connection established\r\n\r\n", received) as url:
+            environment = {"HTTPS_PROXY": url.replace("http://", "http://user:p%40ss@")}
+            self.call(environment, "https://origin.example.com:8443", deadline_seconds=0.3)
+        lines = received[0].decode().split("\r\n")
+        self.assertEqual(
+            lines,
+            [
+                "CONNECT origin.example.com:8443 HTTP/1.1",
+                "Host: origin.example.com:8443",
+                "Proxy-Authorization: Basic dXNlcjpwQHNz",
+                "",
+                "",
+            ],
+        )
+        # The first byte of a TLS handshake.
+        self.assertEqual(received[1][:1], b"\x16")
+        self.assertNotIn(API_TOKEN.encode(), b"".join(received))
+
+    def test_names_a_proxy_that_refuses(self) -> None:
+        received: list[bytes] = []
+        with self.proxy(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", received) as url:
+            error = self.call({"HTTPS_PROXY": url}, "https://origin.example.com")
+        self.assertEqual((error.code, error.status), ("refused", 407))
+        self.assertIn("CONNECT origin.example.com:443 ", received[0].decode())
+        self.assertIn("HTTPS_PROXY", str(error))
+
+    def test_sends_the_whole_url_of_http(self) -> None:
+        received: list[bytes] = []
+        with self.proxy(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", received) as url:
+            self.call({"HTTP_PROXY": url}, "http://origin.example.com/gateway")
+        first, *_ = received[0].decode().split("\r\n")
+        self.assertEqual(first, "GET http://origin.example.com/gateway/api/user HTTP/1.1")
+
+    def test_is_not_used_for_hosts_in_no_proxy(self) -> None:
+        with server(silent) as url:
+            environment = {"HTTP_PROXY": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1"}
+            self.assertEqual(self.call(environment, url, deadline_seconds=0.3).code, "timed_out")
+
+    def test_must_be_an_http_url(self) -> None:
+        for url in ("socks5://127.0.0.1", "http://", "http://127.0.0.1:99999"):
+            with unittest.mock.patch.dict(os.environ, {"HTTPS_PROXY": url}):
+                with self.subTest(url), self.assertRaisesRegex(ValueError, "HTTPS_PROXY must be"):
+                    UserGroupClient("https://origin.example.com", API_TOKEN)
 
 
 class Deadline(unittest.TestCase):

@@ -1,8 +1,18 @@
 """Programs that the type checker accepts or, in the lines with `type: ignore`, refuses. Nothing runs them."""
 
+from typing import TypedDict
+
 from user_group_service import AsyncUserGroupClient, ServiceError, UserGroupClient
 
 client = UserGroupClient("http://localhost", "uga_testing_x")
+
+
+class Properties(TypedDict):
+    region: str
+
+
+properties: Properties = {"region": "EU"}
+client.update("a", properties=properties)
 
 
 def token_of(user_group_id: str) -> str:

@@ -45,7 +45,12 @@ test('a release: the version in every manifest, and the notes from the changelog
   const manifests = ['.', ...workspaces].map((workspace) => join(workspace, 'package.json'))
   const chart = 'deploy/helm/user-group-service/Chart.yaml'
   const python = 'clients/python/pyproject.toml'
-  for (const path of [...manifests, 'package-lock.json', chart, python])
+  const modules = [
+    'client/src/version.ts',
+    'renderer/src/version.ts',
+    'clients/python/src/user_group_service/_version.py',
+  ]
+  for (const path of [...manifests, 'package-lock.json', chart, python, ...modules])
     cpSync(join(root, path), join(folder, path))
   const run = (script: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'scripts', script), ...args], { cwd: folder, encoding: 'utf8' })
@@ -56,6 +61,7 @@ test('a release: the version in every manifest, and the notes from the changelog
   for (const path of manifests) assert.equal(JSON.parse(read(path)).version, '7.8.9-rc.1', path)
   assert.match(read(chart), /^version: 7.8.9-rc.1\nappVersion: 7.8.9-rc.1$/m)
   assert.match(read(python), /^version = "7.8.9rc1"$/m)
+  for (const path of modules) assert.match(read(path), /['"]7\.8\.9-?rc\.?1['"]$/m, path)
   // npm accepts the lock file only if it agrees with the manifests.
   execFileSync('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'], { cwd: folder, stdio: 'pipe' })
 

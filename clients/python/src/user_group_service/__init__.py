@@ -1,14 +1,21 @@
 """Client of the User Group Service, for backends."""
 
+from ._version import __version__
 from .async_client import AsyncUserGroupClient
 from .client import UserGroupClient
-from .errors import ErrorCode, FieldFault, ServiceError, TransportError, TransportErrorCode
+from .errors import (
+    ErrorCode,
+    FieldFault,
+    ServiceError,
+    TransportError,
+    TransportErrorCode,
+    UserGroupServiceError,
+)
 from .user_group import (
     KEEP,
     Environment,
     GetOrCreateResult,
     IntrospectedUserGroup,
-    Json,
     Keep,
     MappedDataSource,
     RotatedUserGroup,
@@ -25,7 +32,6 @@ __all__ = [
     "FieldFault",
     "GetOrCreateResult",
     "IntrospectedUserGroup",
-    "Json",
     "Keep",
     "MappedDataSource",
     "RotatedUserGroup",
@@ -36,4 +42,6 @@ __all__ = [
     "UpdatedUserGroup",
     "UserGroup",
     "UserGroupClient",
+    "UserGroupServiceError",
+    "__version__",
 ]

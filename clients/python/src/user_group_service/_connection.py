@@ -7,11 +7,12 @@ import random
 import ssl
 from dataclasses import dataclass, field
 from typing import Callable, Dict, FrozenSet, Generic, Mapping, Optional, Set, TypeVar, Union
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from ._clock import Cancellation, Clock
 from ._json import read_json
 from ._transport import Request, Transport
+from ._version import __version__
 from .errors import ServiceError, TransportError, timed_out
 
 logger = logging.getLogger("user_group_service")
@@ -25,7 +26,7 @@ _max_delay_seconds = 2.0
 # Maximum timeout of a socket on every platform.
 _max_deadline_seconds = 2_147_483
 
-_retryable_statuses = frozenset({408, 429, 502, 503, 504})
+_retryable_statuses = frozenset({408, 429, 500, 502, 503, 504})
 
 # Methods that a proxy may refuse, with the statuses that proxies use for it. The service accepts them as a POST with
 # `X-HTTP-Method-Override` too. Both forms are the same operation, so sending the second is safe.
@@ -133,6 +134,7 @@ class Connection:
     def _send(self, operation: Operation[Result], method: str, until: float, cancellation: Cancellation) -> Result:
         override = {} if method == operation.method else {"X-HTTP-Method-Override": operation.method}
         headers = {
+            "User-Agent": f"user-group-service-python/{__version__}",
             "Authorization": self._authorization,
             "Accept": "application/json",
             **operation.headers,
@@ -183,12 +185,18 @@ def _check_deadline(seconds: float) -> float:
 
 
 def _transport_of(origin: str, context: Optional[ssl.SSLContext], clock: Clock) -> Transport:
+    url = _checked_origin(origin)
+    return Transport(url._replace(path=quote(url.path, safe="/%:@!$&'()*+,;=~")), context, clock)
+
+
+def _checked_origin(origin: str) -> SplitResult:
     try:
         url = urlsplit(origin)
         is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
         if is_valid and "@" not in url.netloc and not url.query and not url.fragment:
-            path = quote(url.path, safe="/%:@!$&'()*+,;=~")
-            return Transport(url._replace(path=path), context, clock)
+            # Fails for a host name that has no ASCII form.
+            (url.hostname or "").encode("idna")
+            return url
     except (AttributeError, TypeError, ValueError):
         pass
     raise ValueError("origin must be an http or https URL without user, password or query")

@@ -13,7 +13,6 @@ from .user_group import (
     KEEP,
     GetOrCreateResult,
     IntrospectedUserGroup,
-    Json,
     Keep,
     RotatedUserGroup,
     UpdatedUserGroup,
@@ -26,7 +25,8 @@ _json_type = {"Content-Type": "application/json"}
 
 Name = Union[str, Keep]
 MappingField = Union[Mapping[str, str], None, Keep]
-Properties = Union[Mapping[str, Json], None, Keep]
+# A TypedDict is a mapping of objects. Values that are not JSON raise a TypeError.
+Properties = Union[Mapping[str, object], None, Keep]
 
 
 def get_or_create(

@@ -13,10 +13,12 @@ import queue
 import socket
 import ssl
 import threading
+from base64 import b64encode
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected, parse_headers
 from typing import Any, List, Mapping, Optional, Tuple
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from ._clock import Cancellation, Clock
 from .errors import TransportError, bad_response, timed_out
@@ -44,6 +46,22 @@ class Response:
     retry_after: Optional[str]
     body: Optional[bytes]
     """None if it is too long."""
+
+
+@dataclass(frozen=True)
+class Proxy:
+    host: str
+    port: int
+    headers: Mapping[str, str]
+    """Its credentials, if the URL has some."""
+
+
+class ProxyRefusal(OSError):
+    """A proxy refused to connect to the origin."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
 
 
 class DeadlineSocket:
@@ -99,8 +117,22 @@ class _SocketReader(io.RawIOBase):
         return self._source.limit().recv_into(buffer)
 
 
+class _FinalResponse(HTTPResponse):
+    """Skips interim responses (RFC 9110, section 15.2). `http.client` itself skips only `100 Continue`."""
+
+    def _read_status(self) -> Tuple[str, int, str]:
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if status >= 200:
+                return version, status, reason
+            parse_headers(self.fp)
+
+
 class Transport:
-    """Sends requests to one origin. Safe to use by several threads."""
+    """Sends requests to one origin. Safe to use by several threads.
+
+    Uses the proxy of `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` names the host.
+    """
 
     def __init__(self, origin: SplitResult, context: Optional[ssl.SSLContext], clock: Clock) -> None:
         is_https = origin.scheme == "https"
@@ -111,6 +143,7 @@ class Transport:
         self.origin = f"{origin.scheme}://{self._host_header}"
         self._base_path = origin.path.rstrip("/")
         self._context = (context or ssl.create_default_context()) if is_https else None
+        self._proxy = _proxy_of(origin)
         self._clock = clock
         self._idle: List[DeadlineSocket] = []
         self._process = os.getpid()
@@ -160,7 +193,9 @@ class Transport:
             connection.close()
 
     def _open(self, until: float, cancellation: Cancellation) -> DeadlineSocket:
-        addresses = _resolve(self._host, self._port, _remaining(until, self._clock))
+        proxy = self._proxy
+        host, port = (self._host, self._port) if proxy is None else (proxy.host, proxy.port)
+        addresses = _resolve(host, port, _remaining(until, self._clock))
         for index, (family, kind, protocol, _, address) in enumerate(addresses):
             connection = DeadlineSocket(socket.socket(family, kind, protocol), self._clock, until)
             try:
@@ -170,6 +205,8 @@ class Transport:
                 connection.sock.connect(address)
                 connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if self._context is not None:
+                    if proxy is not None:
+                        self._tunnel(connection, proxy)
                     connection.sock = self._context.wrap_socket(connection.limit(), server_hostname=self._host)
                 return connection
             except BaseException as error:
@@ -178,11 +215,27 @@ class Transport:
                     raise
         raise OSError(errno.EADDRNOTAVAIL, "no address")
 
+    def _tunnel(self, connection: DeadlineSocket, proxy: Proxy) -> None:
+        """Makes the proxy connect to the origin (RFC 9110, section 9.3.6)."""
+        target = f"{self._host_header.removesuffix(f':{self._port}')}:{self._port}"
+        lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}", *(f"{k}: {v}" for k, v in proxy.headers.items())]
+        connection.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
+        # Not closed: it would have to read a body, which a tunnel does not have.
+        response = _FinalResponse(connection, method="CONNECT")  # type: ignore[arg-type]
+        response.begin()
+        if not 200 <= response.status < 300:
+            raise ProxyRefusal(response.status)
+
     def _send(self, request: Request, connection: DeadlineSocket) -> Tuple[Response, bool]:
         client = HTTPConnection(self._host, self._port)
+        client.response_class = _FinalResponse
         client.sock = connection
-        client.putrequest(request.method, self._base_path + request.path, skip_host=True, skip_accept_encoding=True)
+        target = self._base_path + request.path
         headers = {"Host": self._host_header, **request.headers, "Content-Length": str(len(request.body))}
+        if self._proxy is not None and self._context is None:
+            target = self.origin + target
+            headers.update(self._proxy.headers)
+        client.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in headers.items():
             client.putheader(name, value)
         try:
@@ -199,6 +252,12 @@ class Transport:
 
     def _failure(self, error: Exception) -> TransportError:
         origin = self.origin
+        if isinstance(error, ProxyRefusal):
+            return TransportError(
+                "refused",
+                f"The proxy refused a connection to {origin} with status {error.status}. Check HTTPS_PROXY.",
+                error.status,
+            )
         if isinstance(error, HTTPException) and not isinstance(error, (IncompleteRead, RemoteDisconnected)):
             return bad_response(f"it is not HTTP ({type(error).__name__})")
         if _is_timeout(error):
@@ -229,6 +288,25 @@ def _read_bounded(response: HTTPResponse) -> Optional[bytes]:
     if response.length:
         raise IncompleteRead(b"")
     return bytes(body)
+
+
+def _proxy_of(origin: SplitResult) -> Optional[Proxy]:
+    """Returns the proxy of the environment. Raises ValueError if it is no HTTP proxy."""
+    text = getproxies().get(origin.scheme)
+    if not text or proxy_bypass(origin.hostname or ""):
+        return None
+    try:
+        url = urlsplit(text if "://" in text else f"http://{text}")
+        port = url.port or 80
+    except ValueError:
+        url, port = SplitResult("", "", "", "", ""), 0
+    if url.scheme != "http" or not url.hostname:
+        raise ValueError(f"{origin.scheme.upper()}_PROXY must be the http URL of a proxy")
+    headers = {}
+    if url.username is not None:
+        credentials = f"{unquote(url.username)}:{unquote(url.password or '')}"
+        headers["Proxy-Authorization"] = f"Basic {b64encode(credentials.encode()).decode()}"
+    return Proxy(url.hostname, port, headers)
 
 
 def _remaining(until: float, clock: Clock) -> float:

@@ -14,7 +14,6 @@ from .user_group import (
     KEEP,
     GetOrCreateResult,
     IntrospectedUserGroup,
-    Json,
     Keep,
     RotatedUserGroup,
     UpdatedUserGroup,
@@ -47,7 +46,7 @@ class AsyncUserGroupClient:
         *,
         name: Union[str, Keep] = KEEP,
         mapping: Union[Mapping[str, str], None, Keep] = KEEP,
-        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        properties: Union[Mapping[str, object], None, Keep] = KEEP,
         deadline_seconds: Optional[float] = None,
     ) -> GetOrCreateResult:
         """See `UserGroupClient.get_or_create`."""
@@ -60,7 +59,7 @@ class AsyncUserGroupClient:
         *,
         name: Union[str, Keep] = KEEP,
         mapping: Union[Mapping[str, str], None, Keep] = KEEP,
-        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        properties: Union[Mapping[str, object], None, Keep] = KEEP,
         deadline_seconds: Optional[float] = None,
     ) -> UpdatedUserGroup:
         """See `UserGroupClient.update`."""

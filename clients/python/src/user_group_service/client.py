@@ -11,7 +11,6 @@ from .user_group import (
     KEEP,
     GetOrCreateResult,
     IntrospectedUserGroup,
-    Json,
     Keep,
     RotatedUserGroup,
     UpdatedUserGroup,
@@ -23,7 +22,7 @@ class UserGroupClient:
 
     Every method raises ServiceError if the service responds with an error, and TransportError if the service does not respond.
     Before that, the method retries within the deadline: after a failed connection, after a missing response, and after status
-    408, 429, 502, 503 and 504. It waits at least as long as `Retry-After` requests.
+    408, 429, 500, 502, 503 and 504. It waits at least as long as `Retry-After` requests.
 
     `origin` is the URL of the service without `/api/user`. `api_token` determines the workspace and the environment.
     `deadline_seconds` is the maximum duration of a call, including retries and pauses; each call can override it. `max_tries` is
@@ -49,7 +48,7 @@ class UserGroupClient:
         *,
         name: Union[str, Keep] = KEEP,
         mapping: Union[Mapping[str, str], None, Keep] = KEEP,
-        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        properties: Union[Mapping[str, object], None, Keep] = KEEP,
         deadline_seconds: Optional[float] = None,
     ) -> GetOrCreateResult:
         """Creates the user group or updates it to match the fields. The token never changes.
@@ -67,7 +66,7 @@ class UserGroupClient:
         *,
         name: Union[str, Keep] = KEEP,
         mapping: Union[Mapping[str, str], None, Keep] = KEEP,
-        properties: Union[Mapping[str, Json], None, Keep] = KEEP,
+        properties: Union[Mapping[str, object], None, Keep] = KEEP,
         deadline_seconds: Optional[float] = None,
     ) -> UpdatedUserGroup:
         """Updates an existing user group. A retry after a lost response overwrites changes that others made in between."""

@@ -53,7 +53,15 @@ class FieldFault:
     message: str
 
 
-class ServiceError(Exception):
+class UserGroupServiceError(Exception):
+    """An operation failed. Every error of this package is one, except those for invalid arguments."""
+
+    code: str
+    status: Optional[int]
+    retry_after_seconds: Optional[float]
+
+
+class ServiceError(UserGroupServiceError):
     """The service responded that the operation failed.
 
     `code` is stable and listed in the API reference. `status` is the HTTP status. `fields` are the invalid fields and may be
@@ -80,7 +88,7 @@ class ServiceError(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-class TransportError(Exception):
+class TransportError(UserGroupServiceError):
     """The service did not respond, so the operation may or may not have taken effect.
 
     It is safe to repeat `get_or_create` and `update`, and `rotate` with the same idempotency key. `status` is the HTTP status

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union
-
-Json = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+from typing import Any, Dict, Literal, Optional
 
 Environment = Literal["Customer", "Testing"]
 

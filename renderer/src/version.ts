@@ -1,0 +1,2 @@
+/** Version of this package. */
+export const version = '1.0.0-rc.1'
