@@ -1,11 +1,14 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock, type Clock } from './clock.ts'
 import { badResponse, readIntrospection } from './introspection-response.ts'
+import { formPoster } from './http.ts'
 import type { Introspection, IntrospectionCache } from './introspection-cache.ts'
 import { IntrospectionError } from './introspection-error.ts'
 import { LeasedCache, type IntrospectionEvents, type LeasedCacheOptions } from './lease/leased-cache.ts'
 import { UserGroupCache, type MaxAgeCacheOptions } from './user-group-cache.ts'
 import type { UserGroup } from './user-group.ts'
+import { userAgent } from './version.ts'
 
 const maxAttempts = 4
 /** Pause before the second attempt. Doubles with each attempt. */
@@ -16,6 +19,14 @@ const maxResponseBytes = 8 * 1024 * 1024
 const maxTokenLength = 1000
 /** Maximum delay of a Node.js timer. */
 const maxTimeoutMs = 2_147_483_647
+
+/** An introspection request that is about to be sent. Never holds a token. */
+export interface OutgoingRequest {
+  /** Number of the attempt, from 1. */
+  readonly attempt: number
+  /** Empty. Headers that are added here are sent, for example `traceparent`. They replace none of the client. */
+  readonly headers: Record<string, string>
+}
 
 /** A cache with a lease, or one with a maximum age. */
 export type CacheOptions = LeasedCacheOptions | MaxAgeCacheOptions
@@ -31,6 +42,8 @@ export interface IntrospectionClientOptions {
   readonly cache?: CacheOptions
   /** URL of the service's event feed, for a cache with a lease. Default: `/events` next to `/oauth2/introspect`. */
   readonly eventsUrl?: string
+  /** Called before each attempt of an introspection. If it throws, the call fails with that error. */
+  readonly beforeRequest?: (request: OutgoingRequest) => void
   readonly clock?: Clock
 }
 
@@ -41,6 +54,8 @@ export class IntrospectionClient {
   readonly #deadlineMs: number
   #cache: IntrospectionCache | undefined
   readonly #leasedCache: LeasedCache | undefined
+  readonly #post: ReturnType<typeof formPoster>
+  readonly #beforeRequest: ((request: OutgoingRequest) => void) | undefined
   readonly #clock: Clock
 
   constructor({
@@ -49,6 +64,7 @@ export class IntrospectionClient {
     deadlineMs = 2000,
     cache,
     eventsUrl,
+    beforeRequest,
     clock = systemClock,
   }: IntrospectionClientOptions) {
     this.#url = parseUrl('url', '/oauth2/introspect', url)
@@ -61,6 +77,8 @@ export class IntrospectionClient {
       throw new RangeError('deadlineMs must be a number, 1 or more')
     }
     this.#deadlineMs = deadlineMs
+    this.#post = formPoster(this.#url.protocol)
+    this.#beforeRequest = beforeRequest
     this.#clock = clock
     if (!cache?.lease) {
       this.#cache = cache && new UserGroupCache(cache, clock)
@@ -88,7 +106,7 @@ export class IntrospectionClient {
    * Returns the user group of a token, or null for an inactive token: unknown, superseded, expired, or of another
    * workspace or environment.
    *
-   * Retries up to three times within the deadline: after a missing response and after status 429, 502, 503 and 504. It
+   * Retries up to three times within the deadline: after a missing response and after status 429, 500, 502, 503 and 504. It
    * waits at least as long as `Retry-After` requests.
    * @throws IntrospectionError if the result is unknown; `signal.reason` if the signal is aborted
    */
@@ -150,7 +168,7 @@ export class IntrospectionClient {
       const left = deadline - performance.now()
       try {
         // Half of the remaining time, so that one missing response leaves time for another attempt.
-        return await this.#attempt(token, isLastAttempt ? left : left / 2, signal)
+        return await this.#attempt(token, attempts, isLastAttempt ? left : left / 2, signal)
       } catch (error) {
         if (!(error instanceof IntrospectionError) || !isRetryable(error) || isLastAttempt) throw error
         // A slow service gets only one more attempt.
@@ -165,14 +183,21 @@ export class IntrospectionClient {
     }
   }
 
-  async #attempt(token: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Introspection> {
+  async #attempt(
+    token: string,
+    attempt: number,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Introspection> {
+    const headers: Record<string, string> = {}
+    this.#beforeRequest?.({ attempt, headers })
     const abortion = new AbortController()
     const abort = () => abortion.abort()
     signal?.addEventListener('abort', abort, { once: true })
     const timer = setTimeout(abort, timeoutMs)
-    let response: { text: string; headers: Headers }
+    let response: { text: string; headers: IncomingHttpHeaders }
     try {
-      response = await this.#send(token, abortion.signal)
+      response = await this.#send(token, headers, abortion.signal)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof IntrospectionError) throw error
@@ -183,38 +208,40 @@ export class IntrospectionClient {
       // Releases a response that was not read to its end.
       abort()
     }
-    const { text, headers } = response
-    const date = Date.parse(headers.get('date') ?? '')
+    const { date = '', 'x-event-position': position } = response.headers
+    const servedAt = Date.parse(date)
     return {
-      userGroup: readIntrospection(text),
-      position: headers.get('x-event-position'),
-      servedAt: Number.isNaN(date) ? null : date,
+      userGroup: readIntrospection(response.text),
+      position: typeof position === 'string' ? position : null,
+      servedAt: Number.isNaN(servedAt) ? null : servedAt,
     }
   }
 
-  async #send(token: string, signal: AbortSignal): Promise<{ text: string; headers: Headers }> {
-    const response = await fetch(this.#url, {
-      method: 'POST',
+  async #send(
+    token: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<{ text: string; headers: IncomingHttpHeaders }> {
+    const response = await this.#post({
+      url: this.#url,
       headers: {
+        'user-agent': userAgent,
+        ...headers,
         authorization: `Token ${this.#apiToken}`,
-        'content-type': 'application/x-www-form-urlencoded',
         accept: 'application/json',
       },
-      body: new URLSearchParams({ token, token_type_hint: 'user_group' }).toString(),
-      // Send tokens to the configured URL only. The status check below refuses redirects: with 'error', a redirect
-      // would look like a failed connection.
-      redirect: 'manual',
+      form: { token, token_type_hint: 'user_group' },
       signal,
     })
-    if (response.status !== 200) throw this.#failure(response)
-    if (!/^application\/json *(;|$)/i.test(response.headers.get('content-type') ?? '')) {
+    if (response.statusCode !== 200) throw this.#failure(response)
+    if (!/^application\/json *(;|$)/i.test(response.headers['content-type'] ?? '')) {
       throw badResponse('its Content-Type is not application/json')
     }
     return { text: decode(await readBounded(response)), headers: response.headers }
   }
 
-  #failure({ status, headers }: Response): IntrospectionError {
-    const details = { status, retryAfterMs: this.#retryAfterMs(headers.get('retry-after')) }
+  #failure({ statusCode: status = 0, headers }: IncomingMessage): IntrospectionError {
+    const details = { status, retryAfterMs: this.#retryAfterMs(headers['retry-after']) }
     switch (status) {
       case 401:
         return new IntrospectionError(
@@ -224,7 +251,7 @@ export class IntrospectionClient {
         )
       case 403:
         // Other endpoints of the service refuse the scope, too, but not in OAuth's form.
-        if (!/\berror="?insufficient_scope\b/.test(headers.get('www-authenticate') ?? '')) break
+        if (!/\berror="?insufficient_scope\b/.test(headers['www-authenticate'] ?? '')) break
         return new IntrospectionError(
           'forbidden',
           'apiToken lacks the scope "introspect". Use one that has it.',
@@ -236,6 +263,7 @@ export class IntrospectionClient {
           'Too many requests with apiToken. Introspect less often, or use the cache.',
           details,
         )
+      case 500:
       case 502:
       case 503:
       case 504:
@@ -255,8 +283,8 @@ export class IntrospectionClient {
   }
 
   /** Returns the wait in milliseconds. `Retry-After` is a number of seconds or a date. */
-  #retryAfterMs(header: string | null): number | undefined {
-    if (header === null) return undefined
+  #retryAfterMs(header: string | undefined): number | undefined {
+    if (header === undefined) return undefined
     if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, maxTimeoutMs)
     const date = Date.parse(header)
     return Number.isNaN(date) ? undefined : Math.max(0, date - this.#clock.now())
@@ -271,11 +299,11 @@ export class IntrospectionClient {
   }
 
   #unreachable(error: unknown): IntrospectionError {
-    const { cause } = error as { cause?: { code?: unknown } }
-    const code = typeof cause?.code === 'string' ? ` (${cause.code})` : ''
+    const { code } = error as { code?: unknown }
+    const shown = typeof code === 'string' ? ` (${code})` : ''
     return new IntrospectionError(
       'unreachable',
-      `Cannot reach the User Group Service at ${this.#url.origin}${code}. Check url, and that the service is running.`,
+      `Cannot reach the User Group Service at ${this.#url.origin}${shown}. Check url, and that the service is running.`,
     )
   }
 }
@@ -310,10 +338,10 @@ async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): 
   }
 }
 
-async function readBounded(response: Response): Promise<Uint8Array> {
+async function readBounded(response: IncomingMessage): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
     size += chunk.length
     if (size > maxResponseBytes) throw badResponse(`it is longer than ${maxResponseBytes} bytes`)
     chunks.push(chunk)

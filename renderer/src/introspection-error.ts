@@ -1,3 +1,5 @@
+import { RendererError } from './renderer-error.ts'
+
 /** Reason why the result of an introspection is unknown. */
 export type IntrospectionErrorCode =
   /** No connection, or it broke. */
@@ -8,7 +10,7 @@ export type IntrospectionErrorCode =
   /** The API token lacks the scope `introspect`. */
   | 'forbidden'
   | 'rate_limited'
-  /** Status 502, 503 or 504: the service or its store is temporarily unavailable. */
+  /** Status 500, 502, 503 or 504: the service or its store is temporarily unavailable. */
   | 'unavailable'
   /** Another status of 400 or more. */
   | 'refused'
@@ -19,7 +21,7 @@ export type IntrospectionErrorCode =
  * The result of an introspection is unknown, which differs from an inactive token. Show an error instead of the
  * dashboard. No message holds a token or a part of a response.
  */
-export class IntrospectionError extends Error {
+export class IntrospectionError extends RendererError {
   override readonly name = 'IntrospectionError'
   readonly code: IntrospectionErrorCode
   /** HTTP status, if there was a response. */

@@ -1,3 +1,5 @@
+import { RendererError } from './renderer-error.ts'
+
 /** Reason why a template is refused. */
 export type TemplateErrorCode =
   /**
@@ -39,7 +41,7 @@ export interface Position {
 }
 
 /** A refused template. The message names variables and never holds a value. */
-export class TemplateError extends Error {
+export class TemplateError extends RendererError {
   override readonly name = 'TemplateError'
   readonly code: TemplateErrorCode
   /** Starts at 1. */

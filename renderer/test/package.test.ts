@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { installPackages } from '../../scripts/install-packages.js'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
@@ -93,6 +94,31 @@ declare const openDashboards: Iterable<{
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck']
     const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node']
     run([join(root, 'node_modules/typescript/bin/tsc'), ...options, ...target, 'readme.mts'])
+  })
+
+  it('compiles templates without Node.js', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: "export * from '@user-group-service/renderer/templates'",
+        resolveDir: renderer,
+      },
+      ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'neutral' },
+      logLevel: 'silent',
+    })
+    const bundle = outputFiles[0]?.text ?? ''
+    assert.match(bundle, /user_group/)
+    assert.doesNotMatch(bundle, /node:|\b(Buffer|process)\b|\brequire\(/)
+  })
+
+  it('leaves the introspection client out of a bundle that does not use it', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: "export { compileSql } from '@user-group-service/renderer'",
+        resolveDir: renderer,
+      },
+      ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' },
+    })
+    assert.doesNotMatch(outputFiles[0]?.text ?? '', /node:|oauth2/)
   })
 
   it('passes publint and attw', () => {

@@ -4,6 +4,7 @@ import { connectFeed, type ConnectionEnd, type DisconnectionReason } from './fee
 import { readFeedEvent, type FeedEvent } from './feed-event.ts'
 import type { Instant } from './instant.ts'
 import { includes, parsePosition, type Position } from './position.ts'
+import { userAgent } from '../version.ts'
 
 /** End of a connection to the event feed. The client connects again by itself. */
 export interface Disconnection {
@@ -87,6 +88,7 @@ export class EventFeed {
     this.#closeConnection = connectFeed({
       url,
       headers: {
+        'user-agent': userAgent,
         authorization: `Token ${apiToken}`,
         accept: 'text/event-stream',
         'cache-control': 'no-store',

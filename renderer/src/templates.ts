@@ -1,0 +1,11 @@
+// The part of the package that works without Node.js: pure functions of a template and a user group.
+export { RendererError } from './renderer-error.ts'
+export { checkTemplate, type CheckOptions } from './sql/check.ts'
+export { compileSql, type CompileOptions } from './sql/compile.ts'
+export type { SqlDialect, SqlValue } from './sql/dialects.ts'
+export type { TemplateOptions } from './sql/options.ts'
+export type { CompiledSql } from './sql/writer.ts'
+export { TemplateError, type TemplateErrorCode } from './template-error.ts'
+export { renderText, type TextFormat, type TextOptions } from './text.ts'
+export type { DataSource, Json, JsonObject, UserGroup, VariableSource } from './user-group.ts'
+export { variablesOf, type TemplateVariable } from './variables-of.ts'
