@@ -6,11 +6,11 @@ import { timeOfEvent } from '../domain/audit/audit-event.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
-import { WebhookDispatcher, type SendWebhook } from '../domain/webhook/webhook-dispatcher.ts'
+import { WebhookDispatcher } from '../domain/webhook/webhook-dispatcher.ts'
 import type { WebhookMetrics } from '../observability/metrics/webhook-metrics.ts'
 import { webhookRulesOf } from './configured-store.ts'
 import { warningsOf } from './warnings.ts'
-import type { WebhookSender } from './webhook-sender.ts'
+import { WebhookSender } from './webhook-sender.ts'
 
 /** Pause between two steps while this process is the leader, and otherwise, in milliseconds. */
 const leaderPauseMs = 250
@@ -31,18 +31,12 @@ export interface WebhooksDependencies {
 /** Delivers webhooks while this process is the leader. Returns a function that stops it. */
 export function startWebhooks(dependencies: WebhooksDependencies): () => Promise<void> {
   const { config, store, keyring, metrics, logger } = dependencies
-  let sender: Promise<WebhookSender> | undefined
-  // Loading undici takes a fifth of the time of a start, and most services have no webhooks.
-  const load = async () => {
-    const { WebhookSender } = await import('./webhook-sender.ts')
-    return new WebhookSender(webhookRulesOf(config))
-  }
-  const send: SendWebhook = async (...delivery) => (await (sender ??= load())).send(...delivery)
+  const sender = new WebhookSender({ ...webhookRulesOf(config), clock: systemClock })
   const dispatcher = new WebhookDispatcher({
     store,
     keyring,
     clock: systemClock,
-    send,
+    send: sender.send,
     bodyOf: eventJson,
     holder: randomUUID(),
     random: Math.random,
@@ -51,7 +45,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): () => Promise
       disabled: (id) =>
         logger.warn(
           { webhook_endpoint_id: id },
-          'a webhook endpoint was disabled: deliveries failed for 3 days',
+          'a webhook endpoint was disabled: deliveries failed for 3 days, or its receiver responded 410',
         ),
       positionLost: () =>
         logger.warn(
@@ -71,7 +65,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): () => Promise
   return async () => {
     await loop.stop()
     await dispatcher.stop(graceMs).catch(warningsOf(logger)('Webhook deliveries could not be recorded'))
-    await (await sender)?.close()
+    sender.close()
   }
 }
 

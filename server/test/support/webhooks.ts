@@ -12,6 +12,7 @@ import { eventJson } from '../../src/contract/event.ts'
 import { generateSecretKey, Keyring, type SecretKey } from '../../src/domain/secret-key/keyring.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { Caller } from '../../src/domain/caller.ts'
+import { systemClock } from '../../src/domain/util/clock.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
 import {
   WebhookDispatcher,
@@ -116,10 +117,10 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
   const clock = { now: () => time.now, monotonic: () => time.now }
   const firstKey = generateSecretKey('k1')
   const keyring = new Keyring([firstKey])
-  const rules = { allowsHttp: true, allowsPrivate: true }
+  const rules = { allowsHttp: true, allowsPrivate: true, clock: systemClock }
   const sender = new WebhookSender(rules)
   t.after(async () => {
-    await sender.close()
+    sender.close()
     await store.close()
   })
   const userGroups = new UserGroupService({ store, keyring, clock, mappingMode: 'free' })

@@ -76,7 +76,7 @@ function Health({ endpoint }: Props) {
     <Section title="Health">
       {state === 'disabled' && (
         <WarningAlert title="The service disabled this endpoint">
-          It failed for 3 days. Events wait. Fix the receiver, then resume the endpoint.
+          It failed for 3 days, or responded 410. Events wait. Fix the receiver, then resume the endpoint.
         </WarningAlert>
       )}
       <SimpleGrid component="dl" cols={{ base: 1, sm: 4 }} spacing="sm" m={0} mt="xs">

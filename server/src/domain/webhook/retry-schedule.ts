@@ -9,16 +9,24 @@ const factor = 3
 
 /**
  * Returns the time of the next attempt after a failure; null if the retry period is over. The pause grows from 5 seconds to 8 hours,
- * of which up to half is left out at random. The last attempt is at the end of the period.
- * @param attempts number of attempts, at least 1
+ * of which up to half is left out at random, and is as long as the receiver asked for. The last attempt is at the end of the period.
  * @param random from 0 to 1
  */
 export function nextAttemptAt(
-  { attempts, firstAttemptAt, now }: { attempts: number; firstAttemptAt: number; now: number },
+  { attempts, firstAttemptAt, now, retryAfterMs = 0 }: FailedAttempts,
   random: number,
 ): number | null {
   const end = firstAttemptAt + retryPeriodMs
   if (now >= end) return null
   const pause = Math.min(firstPauseMs * factor ** (attempts - 1), maxPauseMs)
-  return Math.min(now + Math.round(pause * (1 - random / 2)), end)
+  return Math.min(now + Math.max(Math.round(pause * (1 - random / 2)), retryAfterMs), end)
+}
+
+interface FailedAttempts {
+  /** Number of attempts, at least 1. */
+  readonly attempts: number
+  readonly firstAttemptAt: number
+  readonly now: number
+  /** Wait that the receiver asked for (`Retry-After`), in milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }

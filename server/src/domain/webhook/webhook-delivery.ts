@@ -31,9 +31,16 @@ export interface WebhookDelivery {
 export interface AttemptResult {
   readonly status: number | null
   readonly errorCode: string | null
+  /** Wait that the receiver asks for (`Retry-After`), in milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** Only a 2xx is a success. Redirects are not followed. */
 export function isSuccess({ status }: AttemptResult): boolean {
   return status !== null && status >= 200 && status < 300
+}
+
+/** Returns whether a receiver wants nothing more (410 Gone, Standard Webhooks). */
+export function isGone({ status }: AttemptResult): boolean {
+  return status === 410
 }

@@ -3,9 +3,9 @@ import type { PositionedEvent } from '../event/event-store.ts'
 import { DecryptionError, type Keyring } from '../secret-key/keyring.ts'
 import type { Store } from '../store.ts'
 import type { Clock } from '../util/clock.ts'
-import { AttemptsInFlight, maxInFlight, maxInFlightOf } from './attempts-in-flight.ts'
+import { AttemptsInFlight, maxInFlight } from './attempts-in-flight.ts'
 import { nextAttemptAt } from './retry-schedule.ts'
-import { isSuccess, type AttemptResult } from './webhook-delivery.ts'
+import { isGone, isSuccess, type AttemptResult } from './webhook-delivery.ts'
 import type { DueDelivery, NewDelivery, RecordedAttempt, WebhookTarget } from './webhook-delivery-store.ts'
 import { receives, secretContext } from './webhook-endpoint.ts'
 import { signatureHeaders } from './webhook-signature.ts'
@@ -31,7 +31,7 @@ export type SendWebhook = (
 
 interface WebhookObserver {
   readonly attempted: (isDelivered: boolean) => void
-  /** The endpoint was disabled, because a delivery had failed for the retry period. */
+  /** The endpoint was disabled: a delivery failed for the retry period, or the receiver is gone. */
   readonly disabled: (endpointId: number) => void
   /** Events may be missing: the position was lost, and deliveries go on with the next event. */
   readonly positionLost: () => void
@@ -175,7 +175,7 @@ export class WebhookDispatcher {
     // Enough to find some that are not in flight.
     const due = await store.webhookDeliveries.due({
       now: clock.now(),
-      endpoints: open.map((target) => ({ id: target.id, limit: maxInFlightOf(target) })),
+      endpoints: open.map((target) => ({ id: target.id, limit: this.#inFlight.limitOf(target) })),
       limit: maxInFlight,
     })
     const targetOf = new Map(open.map((target) => [target.id, target]))
@@ -220,6 +220,8 @@ export class WebhookDispatcher {
     const firstAttemptAt = delivery.firstAttemptAt ?? startedAt
     const isDelivered = isSuccess(result)
     observer.attempted(isDelivered)
+    const durationMs = clock.monotonic() - startedAtMonotonic
+    this.#inFlight.note(delivery.endpointId, isDelivered ? durationMs : null)
     const attempt: RecordedAttempt = {
       id: delivery.id,
       endpointId: delivery.endpointId,
@@ -227,10 +229,14 @@ export class WebhookDispatcher {
       attempts,
       startedAt,
       isDelivered,
-      durationMs: Math.round(clock.monotonic() - startedAtMonotonic),
-      nextAttemptAt: isDelivered
-        ? null
-        : nextAttemptAt({ attempts, firstAttemptAt, now: clock.now() }, random()),
+      durationMs: Math.round(durationMs),
+      nextAttemptAt:
+        isDelivered || isGone(result)
+          ? null
+          : nextAttemptAt(
+              { attempts, firstAttemptAt, now: clock.now(), retryAfterMs: result.retryAfterMs },
+              random(),
+            ),
       responseStatus: result.status,
       errorCode: result.errorCode,
     }

@@ -53,3 +53,20 @@ test('an attempt that has ended leaves its place', () => {
   attempts.add('1/0', target, Promise.resolve())
   assert.equal(attempts.mayStart({ ...target, id: 2 }), false)
 })
+
+test('an endpoint gets more attempts while they are fast, and fewer once they wait in its receiver', () => {
+  const attempts = new AttemptsInFlight()
+  const target = { id: 1, workspaceId: 1, isSucceeding: true }
+  const note = (count: number, durationMs: number | null) => {
+    for (let i = 0; i < count; i++) attempts.note(target.id, durationMs)
+    return attempts.limitOf(target)
+  }
+  assert.equal(attempts.limitOf(target), 4)
+  assert.equal(note(10, 100), 14)
+  assert.equal(note(100, 210), 64)
+  assert.equal(note(20, 300), 44)
+  assert.equal(note(100, 300), 4)
+  assert.equal(note(6, 100), 10)
+  assert.equal(note(1, null), 4)
+  assert.equal(attempts.limitOf({ ...target, isSucceeding: false }), 1)
+})

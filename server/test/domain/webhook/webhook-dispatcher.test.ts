@@ -210,6 +210,32 @@ test('a failed attempt is repeated until the retry period is over', async () => 
   )
 })
 
+test('a receiver decides when the next attempt is, within the retry period, or that there is none', async () => {
+  const now = 1_000_000
+  const firstAttemptAt = now - retryPeriodMs + 60_000
+  const due = [
+    delivery(1, 1),
+    delivery(2, 1),
+    delivery(3, 1),
+    delivery(4, 1, { attempts: 9, firstAttemptAt }),
+  ]
+  const { dispatcher, sent, recorded } = start({ targets: [target(1)], due })
+  await dispatcher.step()
+  const answers = [
+    { status: 503, errorCode: null, retryAfterMs: 120_000 },
+    { status: 429, errorCode: null, retryAfterMs: 1 },
+    { status: 410, errorCode: null, retryAfterMs: 120_000 },
+    { status: 503, errorCode: null, retryAfterMs: 120_000 },
+  ]
+  for (const [i, answer] of answers.entries()) sent[i]?.answer(answer)
+  await dispatcher.idle()
+  await dispatcher.step()
+  assert.deepEqual(
+    recorded.map(({ nextAttemptAt }) => nextAttemptAt && nextAttemptAt - now),
+    [120_000, 5000, null, 60_000],
+  )
+})
+
 test('a process that is no longer the leader, or waited too long for the store, starts nothing', async () => {
   const { dispatcher, state, sent, recorded } = start({ targets: [target(1)], due: [delivery(1, 1)] })
   state.delayMs = claimMs

@@ -200,6 +200,19 @@ test('an endpoint that fails for 3 days is disabled, with an audit event, and go
   assert.deepEqual(namesOf(receiver.received), ['a 1', 'a 2'])
 })
 
+test('an endpoint that responds 410 is disabled at once, with an audit event', async (t) => {
+  const bench = await webhookBench(t)
+  const receiver = await startReceiver(t)
+  const { endpoint } = await bench.management.create(caller, { name: 'A', url: receiver.url, eventTypes: [] })
+  await bench.createGroup('a')
+  receiver.respond = (response) => response.writeHead(410).end()
+  await stepUntil(bench.dispatcher(), () => bench.disabled.length > 0)
+  assert.deepEqual([bench.disabled, receiver.received.length], [[endpoint.id], 1])
+  assert.equal((await bench.management.find(scope, endpoint.id)).state, 'disabled')
+  const [event] = await bench.store.audit.list(allOf(scope))
+  assert.deepEqual([event?.action, event?.author], ['webhook_endpoint.disabled', 'service'])
+})
+
 test('a paused endpoint gets its events when it is resumed', async (t) => {
   const bench = await webhookBench(t)
   const receiver = await startReceiver(t)
