@@ -2,7 +2,7 @@ import { isatty } from 'node:tty'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config/settings.ts'
 import { Fault } from '../domain/fault.ts'
-import { MetricsServerError } from '../observability/metrics/metrics-server.ts'
+import { ListenError } from '../domain/util/listen-error.ts'
 import { SecretKeyError } from '../config/secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
 import { ConsoleFilesError } from '../runtime/console-files.ts'
@@ -16,7 +16,7 @@ const operatorErrors = [
   CommandError,
   ConfigError,
   ConsoleFilesError,
-  MetricsServerError,
+  ListenError,
   StoreError,
   SecretKeyError,
   WorkersError,
@@ -40,10 +40,6 @@ export function reportError(error: unknown): number {
   }
   if (operatorErrors.some((kind) => error instanceof kind)) return printError((error as Error).message, 1)
   const code = errorCodeOf(error)
-  if (code === 'EADDRINUSE') return printError('the address is already in use; set PORT to another port', 1)
-  if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
-    return printError(`cannot listen there (${code}); check HOST and PORT`, 1)
-  }
   return printError(
     `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,
     1,

@@ -87,7 +87,7 @@ async function copy(options: CopyOptions): Promise<void> {
 /** Parses the URL of an option. Error messages do not repeat the URL, which may have a password. */
 function locationOf(option: string, url: string): StoreLocation {
   try {
-    return parseDatabaseUrl(url)
+    return parseDatabaseUrl(url.trim())
   } catch (error) {
     throw error instanceof RangeError ? new UsageError(`${option}: ${error.message}`) : error
   }

@@ -24,6 +24,7 @@ const parameters = [
  * @throws RangeError
  */
 export function parseDatabaseUrl(text: string): StoreLocation {
+  if (/\p{Cc}/u.test(text)) throw new RangeError('has a line break or another control character')
   if (text.startsWith('sqlite:')) return parseSqliteUrl(text)
   if (/^postgres(ql)?:\/\//.test(text)) return parsePostgresUrl(text)
   throw new RangeError('must have the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
@@ -61,7 +62,8 @@ function parsePostgresUrl(text: string): StoreLocation {
       hosts,
       database: decode(path, 'the database'),
       user: decode(user, 'the user'),
-      password: password.length === 0 ? undefined : decode(password.join(':'), 'the password'),
+      password:
+        password.length === 0 ? process.env.PGPASSWORD?.trim() : decode(password.join(':'), 'the password'),
       applicationName: values.application_name ?? 'user-group-service',
       tls: tlsOf(values, hosts),
     },

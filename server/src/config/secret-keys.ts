@@ -178,8 +178,13 @@ export async function examineSecretKeys(config: Source, store: ReadableChecks): 
     refuseMissing(config)
 }
 
+/** Checks the secret keys that settings provide, before a store is created. @throws SecretKeyError */
+export function checkProvidedKeys(config: Source): void {
+  if (config.UGS_SECRET_KEYS_FILE !== undefined && readSecretKeys(config) === null) refuseMissing(config)
+}
+
 async function createSecretKeys(config: Source, store: SecretKeyChecks): Promise<readonly SecretKey[]> {
-  if (config.UGS_SECRET_KEYS_FILE !== undefined) return refuseMissing(config)
+  checkProvidedKeys(config)
   if ((await store.secretKeys.listChecks()).length > 0) return refuseMissing(config)
   createDataFolder(dirname(config.secretKeyFile))
   try {

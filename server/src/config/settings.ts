@@ -232,14 +232,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from the environment. An empty variable counts as unset.
+ * Reads the configuration from the environment. An empty variable counts as unset. White space at the ends of a value is ignored.
  * @throws ConfigError with all problems at once
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems: string[] = []
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
-    const text = environment[name] === '' ? setting.default : (environment[name] ?? setting.default)
     try {
+      const text = valueOf(environment[name]) ?? setting.default
       return [name, text === undefined ? undefined : setting.parse(text)]
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
@@ -261,6 +261,19 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     secretKeyFile: config.UGS_SECRET_KEYS_FILE ?? join(config.UGS_DATA_DIR, 'secret-keys'),
     logSettingsFile: config.UGS_LOG_SETTINGS_FILE ?? join(config.UGS_DATA_DIR, 'log-settings'),
   })
+}
+
+/**
+ * Returns the value of a variable, or undefined if it is empty. Files with secrets end with a line break, and `docker --env-file` keeps
+ * quotes.
+ * @throws RangeError
+ */
+function valueOf(variable = ''): string | undefined {
+  const value = variable.trim()
+  // A secret without content must not select the default.
+  if (value === '' && variable !== '') throw new RangeError('has only white space; set a value, or unset it')
+  if (/^(["']).*\1$/s.test(value)) throw new RangeError('is in quotes; remove them')
+  return value || undefined
 }
 
 function text(description: string, byDefault: string): Setting<string> {

@@ -1,10 +1,9 @@
-import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, type AppDependencies } from '../app.ts'
-import { openKeyring } from '../config/secret-keys.ts'
+import { checkProvidedKeys, openKeyring } from '../config/secret-keys.ts'
 import type { Config } from '../config/settings.ts'
 import { EventFeed } from '../domain/event/event-feed.ts'
 import { checkReadiness } from '../domain/readiness.ts'
@@ -13,10 +12,11 @@ import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { FairQueue } from '../domain/util/fair-queue.ts'
+import { listenError } from '../domain/util/listen-error.ts'
 import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { RequestObserver } from '../http/server/request-observer.ts'
 import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
-import { listeningUrl } from '../http/server/listening-url.ts'
+import { listeningUrl, ownAddress } from '../http/server/listening.ts'
 import { AccessLog } from '../observability/access-log.ts'
 import { createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
@@ -58,7 +58,7 @@ interface Role {
 
 /**
  * Starts the service. Metrics start first and stop last, so that they show starts and stops.
- * @throws MetricsServerError, StoreError, SecretKeyError, ConsoleFilesError, or a system error if the service cannot listen
+ * @throws ListenError, StoreError, SecretKeyError, ConsoleFilesError
  */
 export async function serve(
   config: Config,
@@ -113,7 +113,7 @@ interface StartedService extends Service {
 }
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
-  const logs = await openLogs(config, metrics)
+  const { host, consoleFolder, logs } = await prepareStart(config, metrics)
   const { logger, observers, traces } = logs
   const store = await openObservedStore(config, logs, metrics)
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
@@ -145,9 +145,9 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
-      consoleFolder: config.UGS_CONSOLE === 'on' ? findConsole() : null,
+      consoleFolder,
     })
-    const origin = await listen(app, config)
+    const origin = await listen(app, host, config.PORT)
     const firstStart = await prepareFirstStart(config, store, origin)
     const jobs = { config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked }
     const stopJobs = startBackgroundJobs(jobs)
@@ -271,10 +271,23 @@ function limitsOf(config: Config): AppDependencies['limits'] {
   }
 }
 
-/** Listens and returns the service's URL. */
-async function listen(app: FastifyInstance, config: Config): Promise<string> {
-  // For a name with several addresses, Fastify would create more servers, which lack the pipeline's connection events.
-  const { address: host } = await lookup(config.HOST)
-  await app.listen({ host, port: config.PORT, backlog: 4096 })
+/**
+ * Checks settings before the store is opened, so that a wrong one leaves no new store, and opens the logs.
+ * @throws ListenError, SecretKeyError, ConsoleFilesError
+ */
+async function prepareStart(config: Config, metrics: Metrics | undefined) {
+  checkProvidedKeys(config)
+  const host = await ownAddress(config.HOST).catch(refuseAddress)
+  const consoleFolder = config.UGS_CONSOLE === 'on' ? findConsole() : null
+  return { host, consoleFolder, logs: await openLogs(config, metrics) }
+}
+
+/** Listens and returns the service's URL. For a host name with several addresses, Fastify would create servers without the pipeline. */
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  await app.listen({ host, port, backlog: 4096 }).catch(refuseAddress)
   return listeningUrl(app.server.address() as AddressInfo)
+}
+
+function refuseAddress(error: unknown): never {
+  throw listenError(error, { host: 'HOST', port: 'PORT' })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -223,6 +223,23 @@ describe('a start that fails', () => {
     assert.equal(result.code, 1)
     assert.match(failureIn(result.stderr), /^The store is unavailable \(SQLITE_BUSY: .*\)/)
     assert.doesNotMatch(result.stdout, /uga_/)
+  })
+
+  it('leaves no store behind a setting that is wrong', async (t) => {
+    const wrong: Record<string, string> = {
+      // Reserved for documentation, so never an address of this machine.
+      HOST: '192.0.2.1',
+      UGS_METRICS_HOST: '192.0.2.1',
+      UGS_SECRET_KEYS_FILE: join(temporaryFolder(t), 'absent'),
+    }
+    for (const [name, value] of Object.entries(wrong)) {
+      const folder = join(temporaryFolder(t), 'data')
+      const settings = { PORT: '0', UGS_METRICS_PORT: '0', UGS_DATA_DIR: folder, [name]: value }
+      const { code, stderr } = await runUgs(['serve'], settings)
+      assert.equal(code, 1, name)
+      assert.match(failureIn(stderr), new RegExp(name))
+      assert.ok(!existsSync(folder), name)
+    }
   })
 
   it('names a data folder that cannot be created', async (t) => {

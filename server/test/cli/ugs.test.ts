@@ -282,7 +282,7 @@ describe('ugs', () => {
     })
     taken.close()
     assert.equal(result.code, 1)
-    assert.match(result.stderr, /address is already in use; set PORT/)
+    assert.match(result.stderr, /PORT: the address is already in use; use another port/)
     assert.doesNotMatch(result.stdout + result.stderr, /uga_/)
   })
 

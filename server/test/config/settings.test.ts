@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { describe, it } from 'node:test'
-import { ConfigError, readConfig } from '../../src/config/settings.ts'
+import { ConfigError, readConfig, settings } from '../../src/config/settings.ts'
+
+const defaults = Object.entries(settings).flatMap(([name, setting]) =>
+  setting.default === undefined ? [] : [[name, setting.default] as const],
+)
 
 describe('the configuration', () => {
   it('has defaults, with the store in the data folder', () => {
@@ -17,6 +21,39 @@ describe('the configuration', () => {
 
   it('treats an empty variable as unset', () => {
     assert.equal(readConfig({ PORT: '' }).PORT, 8080)
+  })
+
+  it('ignores white space at the ends of every setting, as files with secrets have it', () => {
+    const environment: Record<string, string> = {
+      HOST: 'localhost',
+      UGS_DATA_DIR: '/var/lib/ugs',
+      DATABASE_URL: 'postgres://ugs:s3cret@db.example.com/ugs?sslmode=verify-full',
+      UGS_SECRET_KEYS_FILE: '/run/secrets/keys',
+      UGS_LOG_SETTINGS_FILE: '/run/log-settings',
+    }
+    const values = { ...Object.fromEntries(defaults), ...environment }
+    for (const [before, after] of [
+      ['', '\n'],
+      [' ', '\r\n'],
+      ['\uFEFF', '\t'],
+    ]) {
+      const padded = Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [name, `${before}${value}${after}`]),
+      )
+      assert.deepEqual(readConfig(padded), readConfig(values))
+    }
+  })
+
+  it('refuses a variable that has only white space, quotes around it, or a line break in a URL', () => {
+    const problems: Record<string, [name: string, value: string]> = {
+      'DATABASE_URL: has only white space; set a value, or unset it': ['DATABASE_URL', '\n'],
+      'UGS_DATA_DIR: is in quotes; remove them': ['UGS_DATA_DIR', '"/var/lib/ugs"\n'],
+      'HOST: is in quotes; remove them': ['HOST', "'localhost'"],
+      'DATABASE_URL: has a line break or another control character': ['DATABASE_URL', 'sqlite:/a\n/b'],
+    }
+    for (const [message, [name, value]] of Object.entries(problems)) {
+      assert.throws(() => readConfig({ [name]: value }), { problems: [message] })
+    }
   })
 
   const paths: Record<string, string> = {

@@ -1,14 +1,8 @@
-import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { listeningUrl } from '../../http/server/listening-url.ts'
-import { errorCodeOf } from '../../domain/util/error-code.ts'
-
-/** The metrics cannot be served at the configured address. The message is for the operator. */
-export class MetricsServerError extends Error {
-  override readonly name = 'MetricsServerError'
-}
+import { listenError } from '../../domain/util/listen-error.ts'
+import { listeningUrl, ownAddress } from '../../http/server/listening.ts'
 
 export interface MetricsServer {
   /** URL of the metrics, for example `http://127.0.0.1:9464/metrics`. */
@@ -29,7 +23,7 @@ const requestTimeoutMs = 5000
 /**
  * Serves metrics on a separate port: they have another audience than the API, and are available while the service starts and
  * stops.
- * @throws MetricsServerError
+ * @throws ListenError
  */
 export async function serveMetrics({ host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }
@@ -54,10 +48,10 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
     }
   })
   try {
-    server.listen({ host: (await lookup(host)).address, port })
+    server.listen({ host: await ownAddress(host), port })
     await once(server, 'listening')
   } catch (error) {
-    throw new MetricsServerError(errorMessageOf(error))
+    throw listenError(error, { host: 'UGS_METRICS_HOST', port: 'UGS_METRICS_PORT' })
   }
   return {
     url: `${listeningUrl(server.address() as AddressInfo)}/metrics`,
@@ -68,11 +62,4 @@ export async function serveMetrics({ host, port, read }: MetricsServerOptions): 
       await closed
     },
   }
-}
-
-function errorMessageOf(error: unknown): string {
-  const code = errorCodeOf(error) ?? 'unknown'
-  return code === 'EADDRINUSE'
-    ? 'UGS_METRICS_PORT: the address is already in use; use another port'
-    : `UGS_METRICS_HOST: cannot listen at this address (${code}); check it and UGS_METRICS_PORT`
 }
