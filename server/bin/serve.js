@@ -3,4 +3,4 @@
 // without an installation, `npx ugs` would run the package of that name.
 const [first] = process.argv.slice(2)
 if (first === undefined || first.startsWith('-')) process.argv.splice(2, 0, 'serve')
-await import('./ugs.js')
+void import('./ugs.js')

@@ -1,12 +1,9 @@
 #!/usr/bin/env node
-// Not compiled, so that npm can link `ugs` before the first build. Without a bundle, it runs the sources.
-import { existsSync } from 'node:fs'
-
-const bundled = new URL('../bundle/ugs.js', import.meta.url)
-if (existsSync(bundled)) {
-  await import(bundled.href)
+// Every Node.js can parse this file and `serve.js`, so that an old one gets a sentence instead of a syntax error.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error('ugs: needs Node.js 20.19 or newer, but this is ' + process.versions.node)
+  process.exitCode = 1
 } else {
-  const { register } = await import('tsx/esm/api')
-  register()
-  await import(new URL('../src/main.ts', import.meta.url).href)
+  void import('./run.js')
 }

@@ -26,7 +26,7 @@ const operatorErrors = [
 const closedPipe = 141
 
 /**
- * Prints an error to standard error, without stack traces or messages of drivers.
+ * Prints an error to standard error, without stack traces.
  * @returns exit code: 0 success, 1 failure, 2 wrong usage, 141 if the reader of the output is gone, which needs no message
  */
 export function reportError(error: unknown): number {
@@ -39,11 +39,17 @@ export function reportError(error: unknown): number {
     return printError(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
   }
   if (operatorErrors.some((kind) => error instanceof kind)) return printError((error as Error).message, 1)
+  return printError(descriptionOf(error), 1)
+}
+
+/** Describes a system error or a defect, without the messages of drivers and of JSON.parse, which quote values. */
+function descriptionOf(error: unknown): string {
+  if (!(error instanceof Error)) return `internal error (${typeof error})`
+  if ('syscall' in error) return error.message
   const code = errorCodeOf(error)
-  return printError(
-    `internal error (${error instanceof Error ? error.name : typeof error}${code ? ` ${code}` : ''})`,
-    1,
-  )
+  const kind = code === undefined ? error.name : `${error.name} ${code}`
+  const quotesValues = error instanceof SyntaxError || error.name === 'SqliteError' || 'severity' in error
+  return quotesValues ? `internal error (${kind})` : `internal error: ${error.message} (${kind})`
 }
 
 /** Prints a line of text, or of the log if a service fails without a terminal. */

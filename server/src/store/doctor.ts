@@ -69,7 +69,7 @@ function statusOf(findings: readonly Finding[] | null): CheckResult['status'] {
 
 /** Splits the message of a StoreError or SecretKeyError, "problem; remedy". */
 export function findingOf(message: string, defaultRemedy: string): Finding {
-  const end = message.indexOf('; ')
+  const end = message.search(/; |: run /)
   if (end === -1) return error(sentence(message), defaultRemedy)
   return error(sentence(message.slice(0, end)), sentence(capitalized(message.slice(end + 2))))
 }

@@ -15,12 +15,13 @@ import {
   type StoreExamination,
 } from '../doctor.ts'
 import { isLogLarge } from '../../domain/store.ts'
+import { errorCodeOf } from '../../domain/util/error-code.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { readMark } from './damage-mark.ts'
 import { firstFault } from './first-fault.ts'
 import { isOurs, migrate, readApplied } from './migrate.ts'
-import { remediationFor } from './sqlite-fault.ts'
+import { problemOf } from './sqlite-fault.ts'
 import { SecretKeys } from './secret-keys.ts'
 import { refuseLostLog } from './store-files.ts'
 
@@ -261,7 +262,8 @@ function damaged(path: string): Finding {
 /** Throws defects. */
 function findingOfFailure(path: string, failure: unknown): Finding {
   if (failure instanceof StoreError) return findingOf(`${path}: ${failure.message}`, 'Restore a backup.')
-  if (!(failure instanceof BetterSqlite3.SqliteError)) throw failure
-  if (failure.code.startsWith('SQLITE_CORRUPT')) return damaged(path)
-  return findingOf(`${path}: ${remediationFor(failure.code)} (${failure.code})`, 'Restore a backup.')
+  if (errorCodeOf(failure)?.startsWith('SQLITE_CORRUPT')) return damaged(path)
+  const problem = problemOf(failure)
+  if (problem === undefined) throw failure
+  return findingOf(`${path}: ${problem}`, 'Restore a backup.')
 }

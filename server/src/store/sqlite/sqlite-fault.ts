@@ -1,4 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3'
+import { errorCodeOf } from '../../domain/util/error-code.ts'
 import { Fault } from '../../domain/fault.ts'
 import { StoreDamagedError } from './damage-mark.ts'
 import { FlushError } from './log-flusher.ts'
@@ -49,6 +50,19 @@ export function remediationFor(code: string): string {
     return 'the disk is full or failing; free some space and check the disk'
   }
   return 'the database cannot be used'
+}
+
+/** Returns the problem and its remedy for an operator, or undefined for a defect. */
+export function problemOf(error: unknown): string | undefined {
+  if (error instanceof BetterSqlite3.SqliteError) return `${remediationFor(error.code)} (${error.code})`
+  if (!(error instanceof Error)) return undefined
+  const isMissing = error.message.startsWith('Could not locate the bindings file')
+  if (!isMissing && errorCodeOf(error) !== 'ERR_DLOPEN_FAILED') return undefined
+  const isOfThisSystem = isMissing || error.message.includes('NODE_MODULE_VERSION')
+  const [target, option] = isOfThisSystem
+    ? [`Node ${process.versions.node.split('.')[0]}`, '']
+    : [`this system (${error.message.split('\n')[0]})`, ' --build-from-source']
+  return `better-sqlite3 is not built for ${target}: run \`npm rebuild better-sqlite3${option}\` (pnpm: \`pnpm approve-builds\`), or set DATABASE_URL to PostgreSQL`
 }
 
 /** Converts an error to a fault. Its reason has the code and the remedy for the log, never the driver's message. */

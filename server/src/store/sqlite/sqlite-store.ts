@@ -37,7 +37,7 @@ import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeys } from './secret-keys.ts'
 import { portOf } from './port.ts'
-import { remediationFor, isBusy } from './sqlite-fault.ts'
+import { isBusy, problemOf } from './sqlite-fault.ts'
 import { Mappings } from './mappings.ts'
 import { refuseLostLog, spaceOf, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
@@ -323,8 +323,9 @@ function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
 /** Returns the problem of a file and its remedy. Throws defects. */
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
-  if (!(error instanceof BetterSqlite3.SqliteError)) throw error
-  return new StoreError(`${path}: ${remediationFor(error.code)} (${error.code})`)
+  const problem = problemOf(error)
+  if (problem === undefined) throw error
+  return new StoreError(`${path}: ${problem}`)
 }
 
 /** Maximum number of commands of a bulk call per transaction, for which other requests wait: 3 ms of work, or 1 ms if there are any. */
