@@ -24,6 +24,7 @@ import { pipeline } from 'node:stream/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { deleteFile, UnfinishedFile, writeFileOrStream, writeFileWhole } from '../src/output-file.ts'
 import { readOnlyView, smallDisk } from './support/small-disk.ts'
+import { asOther, isRoot } from './support/other-user.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const stream = (file: string, text = 'new') =>
@@ -38,27 +39,6 @@ const writers = {
 const withCode = (code: string) => (error: unknown) => {
   assert.equal((error as { code?: string }).code, code)
   return true
-}
-
-/** Returns true, or skips the test, unless this user is root. With CI=true the test fails. */
-function isRoot(t: TestContext): boolean {
-  if (process.getuid?.() === 0) return true
-  assert.notEqual(process.env.CI, 'true', 'run the tests as root')
-  console.error(`SKIPPED, as it needs root: ${t.name}`)
-  t.skip('needs root')
-  return false
-}
-
-/** Runs a function with the rights of another user. */
-function asOther<T>(work: () => T): T {
-  process.setegid?.(65_534)
-  process.seteuid?.(65_534)
-  try {
-    return work()
-  } finally {
-    process.seteuid?.(0)
-    process.setegid?.(0)
-  }
 }
 
 /** A device in a folder of the test, so that a fault cannot replace one of this machine. */

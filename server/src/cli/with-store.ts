@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { readConfig } from '../config/settings.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -8,6 +7,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { UserGroupService } from '../domain/user-group/user-group-service.ts'
 import { operator } from '../runtime/operator.ts'
 import { openConfiguredStore, openUserGroupService } from '../runtime/configured-store.ts'
+import { fileExists } from '../store/file-access.ts'
 import type { StoreLocation } from '../store/location.ts'
 import { CommandError, UsageError } from './errors.ts'
 
@@ -28,10 +28,10 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
 
 /**
  * Opening would create the file, so a command in the wrong folder would manage a new, empty store.
- * @throws CommandError if the file of the store does not exist
+ * @throws CommandError if the file of the store does not exist; StoreError if this user may not find out
  */
 export function refuseMissingFile(location: StoreLocation): void {
-  if (location.kind !== 'sqlite' || existsSync(location.path)) return
+  if (location.kind !== 'sqlite' || fileExists(location.path)) return
   const { path } = location
   throw new CommandError(
     `no store in ${dirname(path)} (there is no ${basename(path)}); set UGS_DATA_DIR or DATABASE_URL, or run \`ugs serve\` to create one`,

@@ -1,10 +1,12 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { fileExists } from '../store/file-access.ts'
 import { StoreError } from '../store/store-error.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
-/** @throws StoreError with the folder and the system's error code */
+/** @throws StoreError with the folder, and the missing permission or the system's error code */
 export function createDataFolder(folder: string): void {
+  fileExists(folder)
   try {
     makeFolder(folder)
   } catch (error) {

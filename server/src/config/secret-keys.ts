@@ -5,6 +5,7 @@ import type { Config } from './settings.ts'
 import { Fault } from '../domain/fault.ts'
 import { Keyring, DecryptionError, type SecretKey } from '../domain/secret-key/keyring.ts'
 import type { SecretKeyCheck, SecretKeyStore } from '../domain/secret-key/secret-key-store.ts'
+import { findMissingPermission } from '../store/file-access.ts'
 import { createDataFolder } from './data-folder.ts'
 import { createSecretKeyFile, readSecretKeyFile } from './secret-key-file.ts'
 import { watchFile, watchIntervalMs } from './watched-file.ts'
@@ -90,10 +91,19 @@ export async function secretKeyFileSettled({ UGS_SECRET_KEYS, secretKeyFile }: S
 
 /** Returns true if other users than root may read or change the secret key file. */
 export function areSecretKeysExposed({ UGS_SECRET_KEYS, secretKeyFile }: Source): boolean {
-  const file = UGS_SECRET_KEYS ? undefined : statSync(secretKeyFile, { throwIfNoEntry: false })
+  const file = UGS_SECRET_KEYS ? undefined : statsOf(secretKeyFile)
   // Node.js has no user ids on Windows.
   const user = process.geteuid?.()
   return file !== undefined && user !== undefined && isExposed(file, user)
+}
+
+/** Reading the keys reports a missing or inaccessible file. */
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 /** The group of this process may read a file that root provides: Kubernetes mounts secrets so. PostgreSQL has the same rule for its keys. */
@@ -163,7 +173,11 @@ function verifyCheck(config: Source, keyring: Keyring, check: SecretKeyCheck): v
   }
 }
 
-function sourceOf({ UGS_SECRET_KEYS, secretKeyFile }: Source): string {
+/** Returns the setting or the file that provides the keys. */
+export function sourceOf({
+  UGS_SECRET_KEYS,
+  secretKeyFile,
+}: Pick<Config, 'UGS_SECRET_KEYS' | 'secretKeyFile'>): string {
   return UGS_SECRET_KEYS ? 'UGS_SECRET_KEYS' : secretKeyFile
 }
 
@@ -204,6 +218,8 @@ export function refuseMissing({ UGS_SECRET_KEYS_FILE, secretKeyFile }: Source): 
 }
 
 function unusableFile(file: string, error: unknown): SecretKeyError {
+  const missing = errorCodeOf(error) === 'EACCES' ? findMissingPermission(file) : undefined
+  if (missing !== undefined) return new SecretKeyError(`${file}: ${missing}`)
   const problem =
     error instanceof RangeError
       ? error.message

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { packageFolder } from '../package-folder.ts'
+import { fileExists } from '../store/file-access.ts'
 
 /** The console's built files are missing. The message is for the operator. */
 export class ConsoleFilesError extends Error {
@@ -14,7 +14,7 @@ export class ConsoleFilesError extends Error {
 export function findConsole(parent = packageFolder): string {
   const folder = new URL('console/', parent)
   const page = fileURLToPath(new URL('index.html', folder))
-  if (!existsSync(page)) {
+  if (!fileExists(page)) {
     throw new ConsoleFilesError(
       `the console was not built: ${page} is missing. Run \`npm run build\`, or set UGS_CONSOLE=off`,
     )

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
+import { fileExists } from '../file-access.ts'
 import { StoreError } from '../store-error.ts'
 import { removeMark } from './damage-mark.ts'
 import { firstFault } from './first-fault.ts'
@@ -30,9 +31,9 @@ export async function copyDatabase(
   to: string,
   report: (progress: BackupProgress) => void,
 ): Promise<number> {
-  if (!existsSync(from)) throw new StoreError(`${from}: there is no such file`)
+  if (!fileExists(from)) throw new StoreError(`${from}: there is no such file`)
   refuseExisting(to)
-  if (!existsSync(dirname(to))) throw new StoreError(`${to}: the folder does not exist; create it`)
+  if (!fileExists(dirname(to))) throw new StoreError(`${to}: the folder does not exist; create it`)
   const unfinished = naming(to, () => new UnfinishedFile(to, { mustBeNew: true }))
   try {
     await at(from, () => copyPages(from, unfinished.path, report), to)
@@ -58,7 +59,7 @@ function naming<T>(file: string, work: () => T): T {
 }
 
 function refuseExisting(file: string): void {
-  const existing = [file, `${file}-wal`].find(existsSync)
+  const existing = [file, `${file}-wal`].find(fileExists)
   if (existing !== undefined) throw new StoreError(`${existing}: already exists; move it or use another path`)
 }
 

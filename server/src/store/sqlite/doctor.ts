@@ -16,6 +16,7 @@ import {
 } from '../doctor.ts'
 import { isLogLarge } from '../../domain/store.ts'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
+import { fileExists } from '../file-access.ts'
 import { StoreError } from '../store-error.ts'
 import { tables } from '../tables.ts'
 import { readMark } from './damage-mark.ts'
@@ -56,7 +57,7 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
     },
   })
   const open = () => {
-    if (!existsSync(path))
+    if (!fileExists(path))
       return [error(`${path} does not exist.`, 'Run `ugs migrate`, or check UGS_DATA_DIR and DATABASE_URL.')]
     refuseLostLog(path)
     opened = openUnchanged(path, options.lockTimeoutMs)
@@ -261,9 +262,12 @@ function damaged(path: string): Finding {
 
 /** Throws defects. */
 function findingOfFailure(path: string, failure: unknown): Finding {
-  if (failure instanceof StoreError) return findingOf(`${path}: ${failure.message}`, 'Restore a backup.')
+  if (failure instanceof StoreError) {
+    const { message } = failure
+    return findingOf(message.startsWith(path) ? message : `${path}: ${message}`, 'Restore a backup.')
+  }
   if (errorCodeOf(failure)?.startsWith('SQLITE_CORRUPT')) return damaged(path)
-  const problem = problemOf(failure)
+  const problem = problemOf(failure, path)
   if (problem === undefined) throw failure
   return findingOf(`${path}: ${problem}`, 'Restore a backup.')
 }

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { errorCodeOf } from '../../domain/util/error-code.ts'
+import { findMissingPermission } from '../file-access.ts'
 import { Fault } from '../../domain/fault.ts'
 import { StoreDamagedError } from './damage-mark.ts'
 import { FlushError } from './log-flusher.ts'
@@ -35,6 +36,8 @@ export function isDamage(error: unknown): error is InstanceType<typeof BetterSql
   return error instanceof BetterSqlite3.SqliteError && damage.test(error.code)
 }
 
+const noAccess = /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/
+
 /** Returns the problem and the remedy, for the log. */
 export function remediationFor(code: string): string {
   if (code === 'SQLITE_NOTADB') {
@@ -43,7 +46,7 @@ export function remediationFor(code: string): string {
   if (code.startsWith('SQLITE_CORRUPT')) return 'the database is damaged; restore a backup'
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code))
     return 'the database is locked by another process; stop it, or retry'
-  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
+  if (noAccess.test(code)) {
     return 'the database cannot be opened for writing; check the owner and mode of the file and its folder'
   }
   if (/^SQLITE_(FULL|IOERR)/.test(code)) {
@@ -53,8 +56,11 @@ export function remediationFor(code: string): string {
 }
 
 /** Returns the problem and its remedy for an operator, or undefined for a defect. */
-export function problemOf(error: unknown): string | undefined {
-  if (error instanceof BetterSqlite3.SqliteError) return `${remediationFor(error.code)} (${error.code})`
+export function problemOf(error: unknown, path: string): string | undefined {
+  if (error instanceof BetterSqlite3.SqliteError) {
+    const missing = noAccess.test(error.code) ? findMissingPermission(path) : undefined
+    return missing ?? `${remediationFor(error.code)} (${error.code})`
+  }
   if (!(error instanceof Error)) return undefined
   const isMissing = error.message.startsWith('Could not locate the bindings file')
   if (!isMissing && errorCodeOf(error) !== 'ERR_DLOPEN_FAILED') return undefined

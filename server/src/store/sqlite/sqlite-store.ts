@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
@@ -19,6 +18,7 @@ import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { pendingMigrations, readMigrations, type MigrateMode, type Migration } from '../migrations.ts'
+import { fileExists } from '../file-access.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
 import { ApiTokens } from './api-tokens.ts'
@@ -197,7 +197,7 @@ function readLocatorKey(database: Database): Uint8Array {
  * @throws StoreError if it is still damaged
  */
 export function resumeSqlite(path: string, options: SqliteOptions): boolean {
-  if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
+  if (!fileExists(path)) throw new StoreError(`${path}: there is no such file`)
   let database: Database | undefined
   try {
     refuseLostLog(path)
@@ -220,7 +220,7 @@ export function resumeSqlite(path: string, options: SqliteOptions): boolean {
 
 /** @throws StoreError */
 export function openSqliteToRead(path: string, options: SqliteOptions): TableReader {
-  if (!existsSync(path)) throw new StoreError(`${path}: there is no such file`)
+  if (!fileExists(path)) throw new StoreError(`${path}: there is no such file`)
   const database = openDatabase(path, options)
   try {
     refuseNewer(database)
@@ -232,16 +232,16 @@ export function openSqliteToRead(path: string, options: SqliteOptions): TableRea
 }
 
 function openDatabase(path: string, options: SqliteOptions): Database {
-  if (!existsSync(dirname(path))) {
+  if (!fileExists(dirname(path))) {
     throw new StoreError(`${path}: the folder does not exist; create it or use another path`)
   }
+  const isNew = !fileExists(path)
   let database: Database | undefined
   try {
     // Refuse before creating a file.
-    if (options.migrate === 'check' && !existsSync(path))
-      pendingMigrations(readMigrations('sqlite'), [], 'check')
+    if (options.migrate === 'check' && isNew) pendingMigrations(readMigrations('sqlite'), [], 'check')
     refuseLostLog(path)
-    refuseLostDatabase(path)
+    if (isNew) refuseLostDatabase(path)
     database = new BetterSqlite3(path, { timeout: options.lockTimeoutMs })
     // Before any setting, so that another program's database stays unchanged.
     checkOwner(database)
@@ -260,7 +260,7 @@ function openDatabase(path: string, options: SqliteOptions): Database {
 
 /** A new store in place of a damaged one would issue new tokens. @throws StoreError */
 function refuseLostDatabase(path: string): void {
-  if (!existsSync(path) && readMark(path) !== null)
+  if (readMark(path) !== null)
     throw new StoreError(
       `the database is missing, and was damaged; run \`ugs restore\`, or remove ${basename(path)}-damaged to begin with an empty store`,
     )
@@ -323,7 +323,7 @@ function refuseReadOnly(database: Database, lockTimeoutMs: number): void {
 /** Returns the problem of a file and its remedy. Throws defects. */
 export function storeErrorOf(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return new StoreError(`${path}: ${error.message}`)
-  const problem = problemOf(error)
+  const problem = problemOf(error, path)
   if (problem === undefined) throw error
   return new StoreError(`${path}: ${problem}`)
 }

@@ -4,6 +4,7 @@ import { endianness } from 'node:os'
 import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { StoreSpace } from '../../domain/store.ts'
+import { errorCodeOf } from '../../domain/util/error-code.ts'
 import { StoreError } from '../store-error.ts'
 
 /** Minimum interval of file checks while nothing is written, in milliseconds. */
@@ -124,7 +125,10 @@ export async function spaceOf(path: string): Promise<StoreSpace> {
     suffixes.map((suffix) =>
       stat(path + suffix).then(
         ({ size }) => size,
-        () => 0,
+        (error: unknown) => {
+          if (errorCodeOf(error) !== 'ENOENT') throw error
+          return 0
+        },
       ),
     ),
   )
