@@ -18,6 +18,7 @@ import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 interface LinkOptions extends TenantScopeOptions {
   apiToken?: number
   url?: string
+  check: boolean
 }
 
 export function addConsoleCommands(program: Command): void {
@@ -25,7 +26,7 @@ export function addConsoleCommands(program: Command): void {
     .description('Print a link that signs in to the web console once, within 15 minutes.')
     .addOption(jsonOption())
     .action(async (options: LinkOptions) => {
-      const { link, expiresAt, apiToken } = await createLink(options, await originOf(options))
+      const { link, expiresAt, apiToken } = await createLink(options)
       if (options.json) {
         const { id, name, environment } = apiToken
         printJson({ link, expires_at: formatTime(expiresAt), environment, api_token: { id, name } })
@@ -41,8 +42,7 @@ export function addConsoleCommands(program: Command): void {
   linkCommand(program, 'open')
     .description('Open the web console in the browser of this machine, signed in.')
     .action(async (options: LinkOptions) => {
-      const origin = await originOf(options)
-      const { link, apiToken } = await createLink(options, origin, () => checkConsole(origin))
+      const { origin, link, apiToken } = await createLink(options)
       if (await openBrowser(link)) {
         printMessage(`Opened ${origin}/console in the browser, signed in to ${apiToken.environment}.`)
         return
@@ -69,19 +69,20 @@ function linkCommand(program: Command, name: string): Command {
       'address of the service in your browser, such as https://ugs.example.com (default: from HOST and PORT)',
       parseOrigin,
     )
+    .option('--no-check', 'create the link although this machine does not reach that address')
 }
 
-/** @param check runs before anything is created */
-async function createLink(options: LinkOptions, origin: string, check?: () => Promise<void>) {
+async function createLink(options: LinkOptions) {
+  const origin = await originOf(options)
   const [actor, now] = [operator(), Date.now()]
   return withStore(async (store) => {
-    await check?.()
+    if (options.check) await checkConsole(origin)
     const apiToken =
       options.apiToken === undefined
         ? await consoleApiToken(store, { ...(await callerOf(store, options)), now })
         : await findAdminToken(store, options.apiToken, now)
     const { secret, expiresAt } = await createSignInLink(store, { apiToken, actor, now })
-    return { link: signInLinkUrl(origin, secret), expiresAt, apiToken }
+    return { origin, link: signInLinkUrl(origin, secret), expiresAt, apiToken }
   })
 }
 
@@ -115,7 +116,7 @@ async function checkConsole(origin: string): Promise<void> {
   const response = await fetch(`${origin}/console`).catch(() => undefined)
   if (response === undefined)
     throw new CommandError(
-      `no service responds at ${origin}; start it with \`ugs serve\`, or set --url or HOST and PORT as for the service`,
+      `no service responds at ${origin}; start it with \`ugs serve\`, set --url or HOST and PORT as for the service, or add --no-check`,
     )
   if (!response.ok)
     throw new CommandError(

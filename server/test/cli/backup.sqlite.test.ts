@@ -142,8 +142,17 @@ describe('ugs backup and restore', () => {
     writeFileSync(join(other, 'secret-keys'), `${secretKeyText('k1', 'other')}\n`)
     assertFailure(
       await restore(file, other),
-      /backup\.db\.manifest: was not written with one of the secret keys/,
+      /backup\.db\.manifest: the secret key "k1", which signed the backup, is another key than that in \S*secret-keys; restore/,
     )
+    const later = fresh('data')
+    mkdirSync(later)
+    writeFileSync(join(later, 'secret-keys'), `${secretKeyText('k2', 'other')}\n`)
+    const { stderr: missing } = await restore(file, later)
+    assert.match(
+      missing,
+      /the secret key "k1", which signed the backup, is missing in \S*secret-keys; restore that key/,
+    )
+    assert.doesNotMatch(missing, /altered/)
     const wrong = await restore(file, other, '--unverified')
     assert.equal(wrong.code, 1)
     assert.match(wrong.stderr, /the key "k1" is not the key with which this store is encrypted/)
@@ -168,13 +177,12 @@ describe('ugs backup and restore', () => {
 
     const { encrypted_sha256: digest } = JSON.parse(signed) as { encrypted_sha256: string }
     const forged = Buffer.from(digest, 'base64').map((byte, i) => (i === 20 ? byte ^ 1 : byte))
-    for (const text of ['', signed.replace(digest, Buffer.from(forged).toString('base64'))]) {
+    for (const text of ['', '{}', '[]']) {
       writeFileSync(manifest, text)
-      assertFailure(
-        await verify(file),
-        /\.manifest: was not written with one of the secret keys, or was altered/,
-      )
+      assertFailure(await verify(file), /\.manifest: is not a manifest of `ugs backup`; use another backup/)
     }
+    writeFileSync(manifest, signed.replace(digest, Buffer.from(forged).toString('base64')))
+    assertFailure(await verify(file), /\.manifest: was altered; use another backup/)
     rmSync(manifest)
     assertFailure(await verify(file), /\.manifest: is missing/)
 

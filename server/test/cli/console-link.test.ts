@@ -53,7 +53,7 @@ describe('ugs console-link', () => {
       [['--url', 'example.com'], 2, 'It must be a URL without a path'],
       [['--url', 'https://example.com/console'], 2, 'It must be a URL without a path'],
     ] as const) {
-      const result = await run('--url', 'http://localhost', ...args)
+      const result = await run('--url', service().origin, ...args)
       assert.equal(result.code, code, result.stderr)
       assert.ok(result.stderr.includes(message), result.stderr)
       assert.equal(result.stdout, '')
@@ -62,6 +62,26 @@ describe('ugs console-link', () => {
     const unknown = await run()
     assert.equal(unknown.code, 2)
     assert.match(unknown.stderr, /PORT is 0, so the address is unknown; set --url/)
+  })
+})
+
+describe('ugs console-link without a service', () => {
+  const service = sharedService()
+  const run = (...args: string[]) => service().ugs('console-link', '--url', 'http://127.0.0.1:9', ...args)
+
+  it('prints no link and creates nothing', async () => {
+    const list = () => runCommand(service(), 'api-token', 'list')
+    const before = await list()
+    const { code, stdout, stderr } = await run()
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^ugs: no service responds at http:\/\/127\.0\.0\.1:9; start it with `ugs serve`/)
+    assert.equal(await list(), before)
+  })
+
+  it('prints a link with --no-check', async () => {
+    const { code, stdout } = await run('--no-check')
+    assert.equal(code, 0)
+    assert.match(stdout, /^http:\/\/127\.0\.0\.1:9\/console#sign-in=/)
   })
 })
 

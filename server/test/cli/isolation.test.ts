@@ -104,7 +104,7 @@ const creations: Record<string, readonly string[]> = {
   'api-token create': ['--name', 'x'],
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
   'webhook create': ['--name', 'x', '--url', 'https://example.com/x'],
-  'console-link': [],
+  'console-link': ['--no-check'],
 }
 
 const optionsOf = ({ options }: Command) => options.map(({ long }) => long)

@@ -83,7 +83,13 @@ describe('the packages, installed in an empty folder', () => {
   })
 
   it('run a command of ugs by the name of the package, which is all that npx knows', () => {
-    const link = run(process.execPath, 'node_modules/.bin/user-group-service', 'console-link')
+    const link = run(
+      process.execPath,
+      'node_modules/.bin/user-group-service',
+      'console-link',
+      '--url',
+      origin,
+    )
     assert.match(link, /#sign-in=/)
   })
 
