@@ -13,6 +13,12 @@ export interface PostgresServer {
   readonly password: string | undefined
   readonly applicationName: string
   readonly tls: PostgresTls | undefined
+  /** True to authenticate with channel binding if the server offers it. */
+  readonly usesChannelBinding: boolean
+  /** Overrides the time limit of the configuration, in milliseconds. */
+  readonly connectTimeoutMs: number | undefined
+  /** Options that the server or a proxy reads when a connection starts. */
+  readonly options: string | undefined
 }
 
 export interface PostgresHost {

@@ -12,6 +12,9 @@ const server = (over: Partial<PostgresServer> = {}): PostgresServer => ({
   password: undefined,
   applicationName: 'user-group-service',
   tls: undefined,
+  usesChannelBinding: true,
+  connectTimeoutMs: undefined,
+  options: undefined,
   ...over,
 })
 
@@ -52,6 +55,18 @@ describe('DATABASE_URL of PostgreSQL', () => {
     'postgres://me@localhost/ugs?application_name=another%20one': { applicationName: 'another one' },
     'postgres://me@localhost/ugs?target_session_attrs=read-write': {},
     'postgres://me@localhost/ugs?target_session_attrs=primary': {},
+    'postgres://me@localhost/ugs?target_session_attrs=any': {},
+    'postgres://me@localhost/ugs?channel_binding=prefer': {},
+    'postgres://me@localhost/ugs?channel_binding=disable': { usesChannelBinding: false },
+    'postgres://me@localhost/ugs?connect_timeout=5': { connectTimeoutMs: 5000 },
+    'postgres://me@localhost/ugs?connect_timeout=300': { connectTimeoutMs: 20_000 },
+    'postgres://me@localhost/ugs?connect_timeout=0': { connectTimeoutMs: 20_000 },
+    'postgres://me@localhost,127.0.0.1/ugs?port=6000,6001': {
+      hosts: [
+        { host: 'localhost', port: 6000 },
+        { host: '127.0.0.1', port: 6001 },
+      ],
+    },
     'postgres://me@localhost,127.0.0.1:6000,[::1]:6001/ugs?port=6002': {
       hosts: [
         { host: 'localhost', port: 6002 },
@@ -80,6 +95,7 @@ describe('DATABASE_URL of PostgreSQL', () => {
       ...at('/run/postgresql', 6000),
       password: 'secret',
     },
+    'postgres://me@/ugs?host=/cloud/project:region:ugs': at('/cloud/project:region:ugs'),
     'postgres://me@/ugs?host=/one,/two:6000': {
       hosts: [
         { host: '/one', port: 5432 },
@@ -151,6 +167,17 @@ describe('sslmode', () => {
     assert.deepEqual(tls, { ...verified, verifiesHost: false })
   })
 
+  it('never falls back to no encryption: prefer and allow mean the default', () => {
+    for (const mode of ['prefer', 'allow']) {
+      assert.deepEqual(serverOf(`postgres://me@db.example/ugs?sslmode=${mode}`).tls, verified)
+      assert.equal(serverOf(`postgres://me@localhost/ugs?sslmode=${mode}`).tls, undefined)
+    }
+  })
+
+  it('means the authorities of Node.js with sslrootcert=system', () => {
+    assert.deepEqual(serverOf('postgres://me@db.example/ugs?sslrootcert=system').tls, verified)
+  })
+
   it('does not encrypt with disable', () => {
     assert.equal(serverOf('postgres://me@db.example/ugs?sslmode=disable').tls, undefined)
   })
@@ -173,9 +200,9 @@ describe('an invalid DATABASE_URL', () => {
   const noHost = 'must name a host, in the form postgres://USER:PASSWORD@HOST:PORT/DATABASE'
   const badPort = 'the port must be a whole number from 1 to 65535'
   const known =
-    'known parameters are host, port, application_name, sslmode, sslrootcert, sslcert, sslkey, target_session_attrs'
+    'known parameters are host, port, application_name, sslmode, sslrootcert, sslcert, sslkey, target_session_attrs, channel_binding, connect_timeout, options'
   const badMode =
-    'sslmode: must be one of disable, require, verify-ca, verify-full; default is disable if all hosts are on this machine, otherwise verify-full'
+    'sslmode: must be one of disable, allow, prefer, require, verify-ca, verify-full; default is disable if all hosts are on this machine, otherwise verify-full'
 
   const refused: Record<string, string> = {
     'mysql://me:hunter2@localhost/ugs': general,
@@ -197,15 +224,24 @@ describe('an invalid DATABASE_URL', () => {
     'postgres://me:hunter2@localhost:65536/ugs': badPort,
     'postgres://me:hunter2@localhost/ugs?port=x': badPort,
     'postgres://me:hunter2@localhost/ugs?port=1.5': badPort,
-    'postgres://me:hunter2@localhost/ugs?sslmode=prefer': badMode,
-    'postgres://me:hunter2@localhost/ugs?sslmode=allow': badMode,
     'postgres://me:hunter2@localhost/ugs?sslmode=no-verify': badMode,
     'postgres://me:hunter2@localhost/ugs?sslmode=': badMode,
-    'postgres://me:hunter2@localhost/ugs?connect_timeout=5': `unknown parameter "connect_timeout"; ${known}`,
-    'postgres://me:hunter2@localhost/ugs?ssl=true': `unknown parameter "ssl"; ${known}`,
-    'postgres://me:hunter2@localhost/ugs?SSLMODE=disable': `unknown parameter; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?sslmod=require': `unknown parameter "sslmod"; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?toString=1': `unknown parameter "toString"; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?SSLMODE=disable': `unknown parameter "SSLMODE"; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?a%20b=1': `unknown parameter; ${known}`,
+    'postgres://me:hunter2@localhost/ugs?ssl=false': 'ssl: must be true; remove it',
+    'postgres://me:hunter2@localhost/ugs?schema=other': 'schema: must be public; remove it',
+    'postgres://me:hunter2@localhost/ugs?options=a%00b': 'options: must not contain U+0000 (%00)',
+    'postgres://me:hunter2@localhost/ugs?connect_timeout=5s':
+      'connect_timeout: must be a whole number of seconds',
+    'postgres://me:hunter2@localhost/ugs?channel_binding=on':
+      'channel_binding: must be one of disable, prefer, require',
+    'postgres://me:hunter2@localhost/ugs?channel_binding=require':
+      'channel_binding: require needs encryption; set sslmode=verify-full',
+    'postgres://me:hunter2@localhost/ugs?port=1,2': 'port: must have one port, or as many as there are hosts',
     'postgres://me:hunter2@localhost/ugs?sslmode=disable&sslmode=require': 'sslmode: must be given only once',
-    'postgres://me:hunter2@localhost/ugs?target_session_attrs=any':
+    'postgres://me:hunter2@localhost/ugs?target_session_attrs=standby':
       'target_session_attrs: must be read-write, because the service writes',
     'postgres://me:hunter2@localhost/ugs?sslmode=require&sslcert=/a.pem':
       'sslcert and sslkey: must be given together',

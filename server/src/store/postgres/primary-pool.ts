@@ -387,9 +387,10 @@ export class PrimaryPool {
   }
 
   #connectionTo(index: number): pg.ClientConfig {
-    const { database, user, password, applicationName } = this.#server
+    const { database, user, password, applicationName, usesChannelBinding, options = '' } = this.#server
     const { host, port } = this.#server.hosts[index] as PostgresHost
-    const { connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = this.#options
+    const { statementTimeoutMs, lockTimeoutMs } = this.#options
+    const connectTimeoutMs = this.#server.connectTimeoutMs ?? this.#options.connectTimeoutMs
     return {
       host,
       port,
@@ -398,16 +399,17 @@ export class PrimaryPool {
       password,
       application_name: applicationName,
       ssl: this.#tls ?? false,
-      enableChannelBinding: true,
+      enableChannelBinding: usesChannelBinding,
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       query_timeout: connectTimeoutMs,
+      ...(options !== '' && { options }),
       ...(this.#setsParameters && {
         statement_timeout: statementTimeoutMs,
         // 0 would mean no limit.
         lock_timeout: Math.max(lockTimeoutMs, 1),
         idle_in_transaction_session_timeout: statementTimeoutMs,
-        options: sessionParameters,
+        options: `${options} ${sessionParameters}`.trim(),
       }),
       types,
     }
