@@ -92,6 +92,28 @@ describe('checkTemplate', () => {
       'SELECT * EXCEPT (c) FROM s WHERE b = ¤',
       'DELETE FROM s WHERE b = ¤',
       'SELECT EXISTS (SELECT 1 FROM t) FROM s WHERE b = ¤',
+      "SELECT a FROM s WHERE (data->>'b') = ¤",
+      'SELECT a FROM s WHERE (s.b) = (¤)',
+      'SELECT a FROM s WHERE ¤ = ANY(s.tags)',
+      "SELECT a FROM s WHERE json_value(s.data, '$.b') = ¤",
+      "SELECT a FROM s WHERE jsonb_extract_path_text(data->'x', 'b', 'c') = ¤",
+      "SELECT a FROM s WHERE json_unquote(json_extract(data, '$.b')) = ¤",
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x CROSS JOIN generate_series(1, 12) m',
+      'SELECT a FROM generate_series(1, 12) WITH ORDINALITY m (n, o) LEFT JOIN (SELECT * FROM s WHERE b = ¤) x ON x.n = m.n OR c',
+      'SELECT a FROM (VALUES (1), (2)) v (n) LEFT JOIN (SELECT * FROM s WHERE b = ¤) x ON x.n = v.n',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x, LATERAL unnest(x.tags) t',
+      'SELECT a FROM (SELECT s.*, unnest(tags) AS tag FROM s) x WHERE x.tag = ¤',
+      'SELECT a FROM s WHERE b = ¤ QUALIFY row_number() OVER (PARTITION BY c) = 1 OR d',
+      'SELECT a FROM s WHERE c = d AND (b = ¤) AND e = f QUALIFY g OR h',
+      'SELECT a FROM s JOIN t ON t.b = ¤ QUALIFY c OR d',
+      'SELECT a FROM s WHERE b = ¤ START WITH c OR d CONNECT BY PRIOR e = f OR g',
+      'SELECT a FROM s WHERE b = ¤ DISTRIBUTE BY c OR d',
+      'SELECT a FROM s WHERE b = ¤ OPTION (RECOMPILE)',
+      'SELECT a FROM s WHERE (b = ¤) FOR UPDATE',
+      'FROM s JOIN t ON t.b = ¤ SELECT c OR d',
+      'UPDATE s JOIN t ON t.b = ¤ SET a = c OR d',
+      'DELETE FROM s WHERE b = ¤ RETURNING c OR d',
+      'SELECT a AS where FROM s WHERE b = ¤',
       'SELECT count(*) FILTER (WHERE c OR d) FROM s WHERE b = ¤ WINDOW w AS (ORDER BY a)',
       '',
     ]
@@ -193,6 +215,39 @@ describe('checkTemplate', () => {
       'SELECT a FROM (SELECT * FROM s WHERE b = ¤) limit, s',
       'SELECT a FROM s -- WHERE b = x\n WHERE c = ¤ OR b',
       'SELECT a FROM (s WHERE b = ¤',
+      "SELECT a FROM s WHERE json_value(lower(data), '$.b') = ¤",
+      'SELECT a FROM s WHERE json_value(data, path) = ¤',
+      "SELECT a FROM s WHERE f.json_value(data, '$.b') = ¤",
+      "SELECT a FROM s WHERE json_value('{}', '$.b') = ¤",
+      "SELECT a FROM s WHERE (data->>'b' = ¤) = c",
+      'SELECT a FROM s WHERE (lower(b)) = ¤',
+      'SELECT a FROM s WHERE ¤ <> ALL(tags)',
+      'SELECT a FROM s WHERE {{ number user_group.provided_id }} = ANY(tags)',
+      'SELECT a FROM s WHERE c QUALIFY d AND b = ¤',
+      'SELECT a FROM s WHERE c = 1 QUALIFY d AND b = ¤',
+      'SELECT a FROM s QUALIFY b = ¤',
+      'SELECT a FROM s WHERE b = ¤ AND qualify OR true',
+      'SELECT a FROM s WHERE b = ¤ AND c = binary qualify OR true',
+      'SELECT a FROM s WHERE b = ¤ AND c LIKE set OR true',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) qualify, s',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) prewhere, s',
+      'SELECT a FROM s WHERE c START WITH d CONNECT BY e AND b = ¤',
+      'SELECT a FROM s JOIN t ON c CONNECT BY d AND b = ¤',
+      'SELECT a FROM s WHERE c SORT BY d AND b = ¤',
+      'DELETE FROM s WHERE c = 1 RETURNING d AND b = ¤',
+      'DELETE FROM s WHERE c RETURNING d AND b = ¤',
+      'UPDATE s JOIN t ON s.c = t.c SET d = e AND b = ¤',
+      'FROM s JOIN t ON c SELECT d AND b = ¤',
+      'SELECT a AS where, c AND b = ¤ FROM s',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS where, s',
+      'MERGE INTO s USING t ON s.a = t.a WHEN MATCHED THEN UPDATE SET c = 1 WHERE b = ¤',
+      'SELECT a FROM s PREWHERE b = ¤',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x CROSS JOIN generate_series((SELECT 1), 2) m',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x CROSS JOIN public.generate_series(1, 2) m',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x CROSS JOIN generate_series m',
+      'SELECT a FROM (VALUES ((SELECT 1))) v LEFT JOIN (SELECT * FROM s WHERE b = ¤) x ON true',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x, LATERAL s',
+      'SELECT a FROM (SELECT * FROM s WHERE b = ¤) x, generate_series(1',
     ]
     for (const template of notMet)
       it(`not met by ${template}`, () => {
@@ -213,6 +268,25 @@ describe('checkTemplate', () => {
       assert.equal(problemOf(alias, options), 'inexact_comparison 1:8')
     })
 
+    it('with each combination of optional clauses', () => {
+      const condition = (clauses: string) =>
+        `SELECT a FROM s LEFT JOIN t ON (true ${clauses} AND s.b = ${id}) WHERE s.b = ${id} ${clauses}`
+      const options = { optional: Array.from({ length: 11 }, (_, index) => `f${index}`), require }
+      const clauses = options.optional.map((name, index) => `[[ AND c${index} = {{ ${name} }} ]]`)
+      // Both BETWEEN without the other clauses take both AND that follow.
+      const between =
+        'SELECT a FROM s WHERE c [[ BETWEEN {{ f0 }} ]] [[ BETWEEN {{ f1 }} ]] [[ AND {{ f2 }} ]] [[ AND {{ f3 }} ]]'
+      assert.equal(problemOf(`${between} AND 1 AND b = ${id}`, options), 'missing_variable 1:1')
+      assert.equal(problemOf(`${between} AND 1 AND 2 AND b = ${id}`, options), 'none')
+      assert.equal(problemOf(condition(clauses.slice(0, 10).join(' ')), options), 'none')
+      assert.equal(
+        problemOf(condition(clauses.join(' ')), options).replace(/ .*/, ''),
+        'invalid_optional_clause',
+      )
+      // Clauses with the same variables are absent together.
+      assert.equal(problemOf(condition(`[[ AND c = {{ f0 }} ]] `.repeat(20)), options), 'none')
+    })
+
     it('in every statement', () => {
       const two = (first: string, second: string) => problemOf(`${first};\n  ${second}`, { require })
       assert.equal(two(`SELECT a WHERE b = ${id}`, 'SELECT c'), 'missing_variable 2:3')
@@ -230,6 +304,18 @@ describe('checkTemplate', () => {
       assert.equal(problemOf(template, { require, dialect: 'mysql' }), 'missing_variable 1:1')
       assert.equal(problemOf(template, { require, dialect: 'mariadb' }), 'missing_variable 1:1')
       assert.equal(problemOf(template, { require }), 'none')
+    })
+
+    it('with PREWHERE', () => {
+      const problem = (template: string) =>
+        problemOf(template.replaceAll('¤', id), { require, dialect: 'clickhouse' })
+      assert.equal(problem('SELECT a FROM s FINAL PREWHERE b = ¤ WHERE c OR d'), 'none')
+      assert.equal(problem('SELECT a FROM s PREWHERE c OR d WHERE b = ¤ SETTINGS a = 1 FORMAT JSON'), 'none')
+      assert.equal(problem('SELECT a FROM s PREWHERE b = ¤ OR c WHERE d'), 'missing_variable 1:1')
+      assert.equal(
+        problem('SELECT a FROM (SELECT * FROM s WHERE b = ¤) AS prewhere, s'),
+        'missing_variable 1:1',
+      )
     })
 
     it('where a parameter of an arrow is no column', () => {

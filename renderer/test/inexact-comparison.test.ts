@@ -26,14 +26,15 @@ describe('a text of the user group is refused', () => {
     'c LIKE ¤', "c LIKE ¤ || '%'", "c LIKE concat(¤, '%')", 'c ILIKE ¤', 'c NOT LIKE ¤', 'c SIMILAR TO ¤', 'c ~ ¤', 'c ~* ¤', 'c !~ ¤',
     '¤ LIKE c', 'c < ¤', 'c > ¤', 'c <= ¤', 'c >= ¤', '¤ < c', '¤ >= c', 'c BETWEEN ¤ AND ¤', '¤ BETWEEN c AND d', 'c IS NOT DISTINCT FROM ¤',
     'c IS DISTINCT FROM ¤', 'c <=> ¤', '(c, d) = (¤, 1)', '(c, d) IN ((¤, 1))', 'ROW(c, d) = ROW(¤, 1)', 'c = lower(¤)', 'lower(c) = lower(¤)',
-    'c = CAST(¤ AS integer)', "c = ¤ || ''", "c || '' = ¤", "c = '' || ¤", 'c = trim(¤)', 'c = (¤)', 'c = ((¤))', 'c = -¤', 'c = ¤ + 0', 'c = ¤ COLLATE "x"',
-    'c = (¤)::text', 'c IN ((¤))', 'c IN (lower(¤))', 'c IN (¤::text)', 'c IN (1, lower(¤))', 'c IN (SELECT ¤)', 'c IN (SELECT ¤ UNION SELECT 1)', 'c IN (VALUES (¤))',
+    'c = CAST(¤ AS integer)', "c = ¤ || ''", "c || '' = ¤", "c = '' || ¤", 'c = trim(¤)', 'c = -¤', 'c = ¤ + 0', 'c = ¤ COLLATE "x"',
+    'c IN ((¤))', 'c IN (lower(¤))', 'c IN (¤::text)', 'c IN (1, lower(¤))', 'c IN (SELECT ¤)', 'c IN (SELECT ¤ UNION SELECT 1)', 'c IN (VALUES (¤))',
     'c = (SELECT ¤)', 'c = ANY(ARRAY[¤])', 'c = ANY(SELECT ¤)', 'c = ANY(lower(¤))', 'c = CASE WHEN true THEN ¤ END', 'c = coalesce(¤, 1)', 'c = nullif(¤, 1)',
-    'CASE c WHEN ¤ THEN true END', 'CASE ¤ WHEN c THEN true END', '¤ IN (c)', '¤ IN (SELECT c FROM s)', '¤ = ANY(c)', '¤ = ¤', '¤ = {{ passed }}', '{{ passed }} = ¤',
+    'CASE c WHEN ¤ THEN true END', 'CASE ¤ WHEN c THEN true END', '¤ IN (c)', '¤ IN (SELECT c FROM s)', '¤ <> ANY(c)', '¤ = ALL(c)', '¤ = ANY(lower(c))', '¤ = ANY(SELECT c FROM s)', '¤ = ¤', '¤ = {{ passed }}', '{{ passed }} = ¤',
     'coalesce(c, ¤) = ¤', 'coalesce(c, {{ passed }}) = ¤', 'c = ¤ = true', 'c = ¤ IS NOT NULL', 'd = c = ¤', 'x IS NOT c = ¤', 'a BETWEEN 1 AND c = ¤',
     'a BETWEEN (b) AND c = ¤', 'c * 1 = ¤', '-c = ¤', 'c = d + ¤', 'd < c = ¤', 'a OR f(¤)', '¤', 'NOT ¤', 'c && ¤', 'c @> ¤', 'c ? ¤', "c::'x' = ¤", 'c:: = ¤', 'c::(x) = ¤', 'json_exists(c, ¤)',
     'position(¤ IN c) > 0', 'starts_with(c, ¤)', 'c OPERATOR(pg_catalog.=) ¤', 'c = /* = */ lower(¤) --', 'c IN (¤, (SELECT d FROM s WHERE e = ¤))', 'c =- ¤', 'c = ALL (SELECT ¤)',
-    'IF(c = ¤ AND d = lower(¤), 1, 0)', "date_part('year', ¤) = c", 'interval ¤ = c', "c = ¤ AT TIME ZONE 'x'", 'c = ¤ ESCAPE 1', 'c += ¤', 'c ^= ¤', 'c => ¤', 'c := ¤',
+    'IF(c = ¤ AND d = lower(¤), 1, 0)', "date_part('year', ¤) = c", 'interval ¤ = c', "c = ¤ AT TIME ZONE 'x'", 'c AT TIME ZONE ¤ = d', 'date_trunc(¤, d) = e', '¤ IS NULL = c', '¤ IS DISTINCT FROM NULL', 'c = ¤ GLOBAL IN (d)', 'c = ((((((¤))))))',
+    'c = ¤ ESCAPE 1', 'c += ¤', 'c ^= ¤', 'c => ¤', 'c := ¤',
   ] // prettier-ignore
   for (const condition of conditions) {
     it(`in ${condition}`, () => {
@@ -77,13 +78,45 @@ describe('a text of the user group is refused', () => {
     'REPLACE INTO s VALUES (¤, 1)',
     'UPDATE s SET c = ¤',
     'UPDATE s SET a = 1, c = lower(¤)',
+    'UPDATE s SET a = 1, c = ¤ WHERE d = 1',
+    'UPDATE s SET (a, c) = (1, ¤)',
+    'UPDATE s SET a = CASE WHEN b THEN 1 END, c = ¤',
+    'UPDATE s SET a = b AND d, c = ¤',
+    'UPDATE s JOIN t ON s.a = t.a SET s.b = 1, c = ¤',
+    'INSERT INTO s (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET a = 1, c = ¤',
+    'INSERT INTO s (a) VALUES (1) ON DUPLICATE KEY UPDATE a = 1, c = ¤',
+    'INSERT INTO s SET a = 1, c = ¤',
+    'MERGE INTO s USING t ON s.a = t.a WHEN MATCHED AND s.b = 1 THEN UPDATE SET a = 1, c = ¤',
+    'ALTER TABLE s UPDATE a = 1, c = ¤ WHERE b = 1',
+    'SELECT @x := ¤',
+    'SELECT a, @x := ¤',
+    'SET a = 1, c = ¤',
+    'EXEC f a, c = ¤',
+    'CREATE TABLE s WITH (a = 1, c = ¤) AS SELECT 1',
+    'CREATE TABLE s WITH (c = ¤) AS SELECT 1',
+    "COPY s TO 'f' (a, c = ¤)",
+    'SELECT a FROM f(1, c = ¤)',
+    'SELECT a FROM f(c = ¤)',
+    'SELECT a FROM s JOIN t ON a = b, f(1, c = ¤)',
+    'SELECT f(1, c => ¤)',
+    'SELECT f(1, c := ¤)',
+    'SELECT a FROM s SETTINGS a = 1, c = ¤',
+    'SELECT a FROM s OPTION (c = ¤)',
+    'SELECT ¤ IN (42)',
+    'SELECT ¤ + 0',
+    'SELECT -¤',
+    "SELECT ¤ LIKE 'a%'",
+    "SELECT ¤::text GLOB 'a%'",
+    "SELECT ¤ REGEXP 'a'",
+    'SELECT ¤ IN (VALUES (42))',
+    'SELECT a FROM s LIMIT ¤',
     'DELETE FROM s WHERE c < ¤',
   ]
   for (const template of elsewhere)
     it(`in ${template}`, () => assert.equal(outcome(template), 'inexact_comparison'))
 
-  it('by checkTemplate, if every user group has the text', () => {
-    for (const variable of ['provided_id', 'name', 'environment']) {
+  it('by checkTemplate, if a user group can have the text', () => {
+    for (const variable of ['provided_id', 'name', 'environment', 'properties.region']) {
       const template = `SELECT a FROM s WHERE c LIKE {{ user_group.${variable} }}`
       assert.throws(
         () => {
@@ -92,8 +125,10 @@ describe('a text of the user group is refused', () => {
         { code: 'inexact_comparison', column: 30 },
       )
     }
-    for (const variable of ['team_id', 'properties.region'])
-      checkTemplate(`SELECT a FROM s WHERE c > {{ user_group.${variable} }}`, { dialect: 'postgresql' })
+    for (const variable of ['user_group.team_id', 'number user_group.properties.region'])
+      checkTemplate(`SELECT a FROM s WHERE c > {{ ${variable} }} LIMIT {{ user_group.properties.rows }}`, {
+        dialect: 'postgresql',
+      })
   })
 
   it('with a message that says what to write, which works', () => {
@@ -114,6 +149,25 @@ describe('a text of the user group is refused', () => {
       "(c || '') = ¤",
     ])
       assert.match(outcome(`SELECT a FROM s WHERE ${condition}`), /::text COLLATE "C"/)
+  })
+
+  it('in a SELECT list where the name before = is an alias', () => {
+    for (const template of ['SELECT c = ¤ FROM s', 'SELECT DISTINCT c = ¤ FROM s', 'SELECT a, c = ¤ FROM s'])
+      assert.equal(outcome(template, 'sqlserver'), 'inexact_comparison')
+    assert.match(outcome('SELECT IIF(c = ¤, 1, 0) FROM s WHERE d = ¤ ORDER BY a', 'sqlserver'), /BIN2.*BIN2/)
+  })
+
+  it('where || means OR', () => {
+    assert.equal(outcome("SELECT 'a' || ¤", 'mysql'), 'inexact_comparison')
+  })
+
+  it('but a number can be assigned', () => {
+    const number = '{{ number user_group.properties.value }}'
+    const properties = { value: '42' }
+    assert.equal(
+      outcome(`UPDATE s SET a = 1, c = ${number} WHERE d = 1`, 'postgresql', properties),
+      'UPDATE s SET a = 1, c = CAST($1 AS bigint) WHERE d = 1',
+    )
   })
 
   it('in every dialect', () => {
@@ -149,6 +203,21 @@ describe('a text of the user group is refused', () => {
   })
 })
 
+describe('a comparison may end before', () => {
+  const after = [
+    'OPTION (RECOMPILE)', 'OUTER APPLY f(1) x', 'CROSS APPLY f(1) x', 'LOCK IN SHARE MODE', 'FOR UPDATE', 'FOR SHARE', 'USING SAMPLE 10', 'TABLESAMPLE (10)',
+    'START WITH a = 1 CONNECT BY PRIOR a = b', 'CONNECT BY PRIOR a = b', 'CLUSTER BY a', 'SORT BY a', 'DISTRIBUTE BY a', 'FETCH FIRST 1 ROWS ONLY', 'FETCH NEXT ROW ONLY',
+    'WINDOW w AS (ORDER BY a)', 'SETTINGS a = 1', 'FORMAT JSON', 'QUALIFY a = 1', 'WITH ROLLUP', 'WITH UR', 'OFFSET 1 ROWS', 'RETURNING a', 'SELECT a', 'PREWHERE a = 1',
+    'SET a = 1', 'ANY LEFT JOIN u ON a = b', 'ALL INNER JOIN u ON a = b', 'ASOF JOIN u ON a = b', 'SEMI JOIN u ON a = b', 'ANTI JOIN u ON a = b', 'ARRAY JOIN a',
+    'POSITIONAL JOIN u', 'PIVOT (sum(a) FOR b IN (1))', 'WHEN MATCHED THEN DELETE', 'DO NOTHING', 'MINUS SELECT 1',
+  ] // prettier-ignore
+  for (const words of after)
+    it(words, () => {
+      for (const dialect of sqlDialects)
+        assert.notEqual(outcome(`SELECT a FROM s JOIN t ON c = ¤ ${words}`, dialect), 'inexact_comparison')
+    })
+})
+
 describe('a text of the user group may be', () => {
   const returned = [
     'SELECT ¤', 'SELECT ¤ AS customer, a FROM s', 'SELECT ¤ customer FROM s', 'SELECT a, upper(¤) FROM s', "SELECT concat('Sales of ', ¤) AS title FROM s",
@@ -175,6 +244,17 @@ describe('a text of the user group may be', () => {
     ["data->'a'->>0 = ¤", `(data->'a'->>0 = $1 AND (data->'a'->>0)::text COLLATE "C" = $2)`],
     ["data['a'][1] = ¤", `(data['a'][1] = $1 AND (data['a'][1])::text COLLATE "C" = $2)`],
     ["'a' = ¤", `('a' = $1 AND ('a')::text COLLATE "C" = $2)`],
+    ['c = (¤)', '(c = ($1) AND (c)::text COLLATE "C" = $2)'],
+    ['c = ((¤)::text)', '(c = (($1)::text) AND (c)::text COLLATE "C" = $2)'],
+    ['(¤) = c', '(($1) = c AND (c)::text COLLATE "C" = $2)'],
+    ['¤ = ANY(c)', '($1 = ANY(c) AND $2 = ANY((c)::text[] COLLATE "C"))'],
+    ["¤ = SOME (c->'a')", `($1 = SOME (c->'a') AND $2 = SOME ((c->'a')::text[] COLLATE "C"))`],
+    ['¤ <> ALL(s.c)', '($1 <> ALL((s.c)::text[] COLLATE "C"))'],
+    ['(¤ IS NULL OR c = ¤)', '(CAST($1 AS text) IS NULL OR (c = $2 AND (c)::text COLLATE "C" = $3))'],
+    ['¤::text IS NOT NULL AND c = ¤', 'CAST($1 AS text)::text IS NOT NULL AND (c = $2 AND (c)::text COLLATE "C" = $3)'],
+    ['f(a, c = ¤, b)', 'f(a, (c = $1 AND (c)::text COLLATE "C" = $2), b)'],
+    ['settings = ¤', '(settings = $1 AND (settings)::text COLLATE "C" = $2)'],
+    ["start->>'a' = ¤", `(start->>'a' = $1 AND (start->>'a')::text COLLATE "C" = $2)`],
     ['(c) = ¤', '((c) = $1 AND ((c))::text COLLATE "C" = $2)'],
     ['a AND c = ¤ OR b', 'a AND (c = $1 AND (c)::text COLLATE "C" = $2) OR b'],
     ['NOT c = ¤', 'NOT (c = $1 AND (c)::text COLLATE "C" = $2)'],

@@ -83,11 +83,14 @@ describe('number', () => {
       compileSql(`c ${written.replace('¤', '{{ number user_group.properties.value }}')}`, withValue('42'), {
         dialect: 'postgresql',
       }).text
-    assert.equal(condition('= ¤'), '(c = CAST($1 AS bigint) AND CAST(c AS numeric) = CAST($2 AS numeric))')
-    assert.equal(condition('<> ¤'), '(CAST(c AS numeric) <> CAST($1 AS numeric))')
+    assert.equal(
+      condition('= ¤'),
+      '(c = CAST($1 AS bigint) AND CAST(CAST(c AS text) AS numeric) = CAST(CAST($2 AS text) AS numeric))',
+    )
+    assert.equal(condition('<> ¤'), '(CAST(CAST(c AS text) AS numeric) <> CAST(CAST($1 AS text) AS numeric))')
     assert.equal(
       condition('IN (¤, 7)'),
-      '(c IN (CAST($1 AS bigint), 7) AND (c IN (7) OR CAST(c AS numeric) IN (CAST($2 AS numeric))))',
+      '(c IN (CAST($1 AS bigint), 7) AND (c IN (7) OR CAST(CAST(c AS text) AS numeric) IN (CAST(CAST($2 AS text) AS numeric))))',
     )
   })
 })

@@ -26,6 +26,7 @@ export class Binder {
     if (kind === 'array') return this.#array(isList(value) ? value : [value], variable)
     if (isList(value)) return this.#items(value, variable, kind === 'item', isGuarded)
     if (kind === 'row count') return this.#rowCount(value, variable)
+    if (kind === 'null test') return this.#nullTest(value, variable)
     return this.#scalar(value, variable, isGuarded)
   }
 
@@ -70,6 +71,12 @@ export class Binder {
       throw refused('unusable_value', variable, 'must be a date such as 2026-01-31')
     }
     return isGuarded ? placeholder : (collate?.(placeholder) ?? placeholder)
+  }
+
+  #nullTest(value: Json, variable: Variable): string {
+    const { nullTest } = this.#dialect
+    if (nullTest === undefined || variable.form !== undefined) return this.#scalar(value, variable, false)
+    return nullTest(this.#add(this.#check(value, variable), variable))
   }
 
   #items(list: readonly Json[], variable: Variable, isItem: boolean, isGuarded: boolean): string {
@@ -241,7 +248,7 @@ export function inexactComparison(variable: Variable): TemplateError {
       `get the same rows: write customer = ${written}, customer IN (${written}) or customer = ANY(${written}), or the same with ` +
       '<>, NOT IN or <> ALL, with parentheses around the comparison and around another expression than a column. ' +
       'For numbers and dates, write {{ number … }} or {{ date … }}. To return the text, select it without columns, and not ' +
-      'in a subquery',
+      'in a subquery. For any other use, pass the value as one of `variables`',
   )
 }
 

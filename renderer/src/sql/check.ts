@@ -18,8 +18,9 @@ export interface CheckOptions extends TemplateOptions {
 }
 
 /**
- * Checks a template without a user group: everything that `compileSql` refuses whatever the values are, with each optional
- * clause and without. Statements end with a semicolon.
+ * Checks a template without a user group, with each combination of its optional clauses. If it passes, `compileSql` refuses only
+ * values that cannot be bound where they are, such as an object or a text in `{{ number … }}`. Properties may be texts.
+ * Statements end with a semicolon.
  * @throws TemplateError for the first problem
  * @throws TypeError for options that are not valid
  */
@@ -30,26 +31,44 @@ export function checkTemplate(template: string, options: CheckOptions): void {
   const requiredKeys = keysOf('require', required)
   const known = new Set([...rules.optional, ...keysOf('variables', options.variables ?? [])])
   const clauses = findOptionalClauses(template, rules.dialect, rules.optional)
-  const variant = (isAbsent: (clause: OptionalClause) => boolean) =>
-    findPlaces(withoutClauses(template, clauses, isAbsent), rules.dialect)
-
-  const withAll = variant(() => false)
-  for (const { places } of withAll) for (const { variable } of places) checkVariable(variable, rules, known)
-  const variants = [
-    withAll,
-    ...clauses.flatMap((one) => [variant((clause) => clause === one), variant((clause) => clause !== one)]),
-    variant(() => true),
-  ]
-  for (const [index, key] of requiredKeys.entries()) {
-    for (const statement of variants.flat())
-      checkRequired(template, statement, rules, key, required[index] ?? '')
-  }
-  for (const { places } of variants.flat()) {
-    for (const { variable, isInexact } of places) {
-      // Properties may be numbers.
-      if (isInexact && variable.path[1] !== 'properties') throw inexactComparison(variable)
+  for (const variant of variantsOf(template, clauses, rules.optional)) {
+    const statements = findPlaces(variant, rules.dialect)
+    const places = statements.flatMap((statement) => statement.places)
+    for (const { variable } of places) checkVariable(variable, rules, known)
+    for (const [index, key] of requiredKeys.entries()) {
+      for (const statement of statements)
+        checkRequired(template, statement, rules, key, required[index] ?? '')
     }
+    for (const { variable, isInexact } of places) if (isInexact) throw inexactComparison(variable)
   }
+}
+
+const maxGroups = 10
+
+/** Yields the template with each combination of its optional clauses. Clauses with the same variables are absent together. */
+function* variantsOf(
+  template: string,
+  clauses: readonly OptionalClause[],
+  optional: ReadonlySet<string>,
+): Generator<string> {
+  const groupOf = ({ variables }: OptionalClause) =>
+    [...new Set(variables.map(({ key }) => key).filter((key) => optional.has(key)))].sort().join()
+  const groups = [...new Set(clauses.map(groupOf))]
+  const next = clauses.find((clause) => groupOf(clause) === groups[maxGroups])
+  if (next !== undefined) {
+    throw new TemplateError(
+      'invalid_optional_clause',
+      `checkTemplate checks every combination of optional clauses, and a template can have ${maxGroups} of them with ` +
+        'different optional variables: write several conditions in one clause, or several templates',
+      { template, offset: next.start },
+    )
+  }
+  for (let absent = 0; absent < 2 ** groups.length; absent++)
+    yield withoutClauses(
+      template,
+      clauses,
+      (clause) => ((absent >> groups.indexOf(groupOf(clause))) & 1) === 1,
+    )
 }
 
 function checkVariable(variable: Variable, { identifiers }: TemplateRules, known: ReadonlySet<string>): void {
@@ -68,7 +87,7 @@ function checkRequired(
     ({ isColumn, isEqual, variables, otherItems }) =>
       isColumn && isEqual && otherItems.length === 0 && variables.every((variable) => variable.key === key),
   )
-  if (new Restriction(statement, limits, dialect.pipesMeanOr === true).isMet()) return
+  if (new Restriction(statement, limits, dialect).isMet()) return
   const written = `{{ ${name} }}`
   throw new TemplateError(
     'missing_variable',

@@ -16,14 +16,14 @@ export interface Comparison extends Range {
   readonly isColumn: boolean
   /** True for `=`, `IN` and `= ANY`, false for `<>`, `NOT IN` and `<> ALL`. */
   readonly isEqual: boolean
-  /** One value, the items of `IN ( … )`, or an array as in `= ANY( … )`. */
-  readonly shape: 'value' | 'items' | 'array'
+  /** One value, the items of `IN ( … )`, an array as in `= ANY( … )`, or an element as in `{{ … }} = ANY(column)`. */
+  readonly shape: 'value' | 'items' | 'array' | 'element'
   readonly variables: readonly Variable[]
   /** Items of `IN ( … )` that are more than a variable. None contains a variable of the user group. */
   readonly otherItems: readonly Range[]
-  /** From the operator to the variable or to the opening bracket of the items. */
+  /** From the operator to the value, to the column of an array, or to the opening bracket of the items. */
   readonly operator: Range
-  /** The variable with its `::type`, if the shape is not `items`. */
+  /** The variable with its `::type` and the parentheses around it, if the shape is not `items`. */
   readonly value: Range
   /** Indexes of the first token, and after the last token. */
   readonly from: number
@@ -36,23 +36,40 @@ const beforeExpression = new Set([
   ...['select', 'distinct', 'all', 'by', 'returning', '(', ','],
 ]) // prettier-ignore
 
-/** Tokens that end an expression, because no operator begins with them. */
-export const afterExpression = new Set([
+/** Reserved tokens that end an expression, because no operator begins with them. */
+const ends = new Set([
   ...[')', ',', ']', '}', '|>', 'and', 'or', 'xor', 'when', 'then', 'else', 'end', 'as', 'asc', 'desc', 'nulls', 'from', 'where', 'on'],
-  ...['group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'for', 'union', 'intersect', 'except', 'minus'],
-  ...['join', 'inner', 'left', 'right', 'full', 'cross', 'natural', 'lateral', 'straight_join', 'returning', 'settings', 'format', 'into'],
+  ...['group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'for', 'union', 'intersect', 'except', 'minus', 'select'],
+  ...['join', 'inner', 'left', 'right', 'full', 'cross', 'natural', 'lateral', 'straight_join', 'returning', 'into', 'set', 'with'],
 ]) // prettier-ignore
 
-/** Words that cannot begin the expression. */
-const reserved = new Set([
-  ...beforeExpression,
-  ...afterExpression,
-  ...['any', 'some', 'exists', 'between', 'in', 'is', 'like', 'ilike', 'interval', 'with', 'values', 'collate', 'binary', 'prior', 'set'],
+/** Words that end an expression after an operand. Before an operator they are names. */
+const namesThatEnd = new Set([
+  ...['settings', 'format', 'prewhere', 'option', 'outer', 'lock', 'using', 'tablesample', 'sample', 'start', 'connect', 'cluster', 'sort'],
+  ...['distribute', 'asof', 'semi', 'anti', 'any', 'all', 'array', 'positional', 'pivot', 'unpivot', 'rows', 'range', 'groups', 'separator', 'do'],
 ]) // prettier-ignore
+
+/** Returns true if no operator begins with the word, so that it ends the expression before it. */
+export function endsExpression(word: string): boolean {
+  return ends.has(word) || namesThatEnd.has(word)
+}
+
+/** Words that cannot begin an expression that is compared. */
+export const reserved = new Set([
+  ...beforeExpression,
+  ...ends,
+  ...['any', 'some', 'exists', 'between', 'in', 'is', 'like', 'ilike', 'interval', 'values', 'collate', 'binary', 'prior', 'connect_by_root'],
+]) // prettier-ignore
+
+/** Functions that take a part of a column, like the path in `data->>'customer'`. */
+const pathFunctions =
+  /^(?:json_(?:value|extract|extract_string|extract_scalar|extract_path_text|unquote)|jsonb_extract_path_text|get_json_object|jsonextractstring)$/
 
 /** Words without quotes that look like columns and are constants. */
 const constants =
   /^(?:null|true|false|default|user|(?:current|session|system)_\w+|localtime|localtimestamp|sysdate|rownum)$/
+/** Parentheses and calls that are looked into, so that the time does not depend on how deep a template nests them. */
+const maxDepth = 4
 const textTypes = new Set(['text', 'varchar', 'string', 'nvarchar', 'clob'])
 
 interface Expression {
@@ -61,10 +78,17 @@ interface Expression {
   readonly isColumn: boolean
 }
 
+interface Operator {
+  readonly isEqual: boolean
+  /** Index after its last token. */
+  readonly to: number
+}
+
 /** Reads the comparisons of a statement. Each call looks at every token only once, and skips brackets. */
 export class ComparisonReader {
   readonly #statement: Statement
-  readonly #hasArrows: boolean
+  readonly #arrows: boolean | undefined
+  readonly #hasElements: boolean
   readonly #arrayWords: readonly string[]
   /** Number of variables before each token: all that are values, and those of the user group among them. */
   readonly #values: number[] = [0]
@@ -73,7 +97,8 @@ export class ComparisonReader {
   /** @param isOfUserGroup returns true for variables whose comparisons are made exact */
   constructor(statement: Statement, dialect: Dialect, isOfUserGroup: (variable: Variable) => boolean) {
     this.#statement = statement
-    this.#hasArrows = dialect.arrows === true
+    this.#arrows = dialect.arrows
+    this.#hasElements = dialect.exactness.elementsOf !== undefined
     this.#arrayWords = dialect.arrays?.words ?? []
     let values = 0
     let ofUserGroup = 0
@@ -96,34 +121,58 @@ export class ComparisonReader {
 
   /** Returns the comparison that begins at the token, if there is one. */
   read(from: number): Comparison | undefined {
-    if (this.#isValue(from)) return this.#readReversed(from)
+    const reversed = this.#readReversed(from)
+    if (reversed !== undefined) return reversed
     const operand = this.#expression(from)
     if (operand === undefined) return undefined
     return this.#readScalar(from, operand) ?? this.#readIn(from, operand)
   }
 
-  /** `{{ … }} = customer` */
+  /** Returns true for `{{ … }} IS NULL` and `{{ … }} IS NOT NULL`. */
+  isNullTest(from: number): boolean {
+    const { words, tokens } = this.#statement
+    if (!this.#isValue(from)) return false
+    const at = this.#type(from + 1)
+    const end = words[at + 1] === 'not' ? at + 3 : at + 2
+    if (words[at] !== 'is' || words[end - 1] !== 'null') return false
+    return end === tokens.length || endsExpression(words[end] ?? '')
+  }
+
+  /** `{{ … }} = customer`, `{{ … }} = ANY(customers)` */
   #readReversed(from: number): Comparison | undefined {
-    const afterValue = this.#type(from + 1)
-    const operator = this.#operator(afterValue)
-    if (operator === undefined) return undefined
-    const operand = this.#expression(operator.to)
+    const value = this.#value(from)
+    const operator = value && this.#operator(value.to)
+    if (value === undefined || operator === undefined) return undefined
+    const array = this.#arrayOperand(operator, value.variable)
+    const start = array === undefined ? operator.to : operator.to + 2
+    const operand = array ?? this.#expression(operator.to)
     if (operand === undefined) return undefined
-    return this.#comparison('value', operator.isEqual, from, operand.to, {
-      operand: [operator.to, operand.to],
+    const [shape, to] =
+      array === undefined ? (['value', operand.to] as const) : (['element', operand.to + 1] as const)
+    return this.#comparison(shape, operator.isEqual, from, to, {
+      operand: [start, operand.to],
       isColumn: operand.isColumn,
-      operator: [afterValue, operator.to],
-      value: [from, afterValue],
-      variables: [from],
+      operator: [value.to, start],
+      value: [from, value.to],
+      variables: [value.variable],
     })
+  }
+
+  /** Reads the column of `= ANY(customers)` and `<> ALL(customers)`. */
+  #arrayOperand({ isEqual, to: at }: Operator, variable: number): Expression | undefined {
+    const { words } = this.#statement
+    const expected = isEqual ? /^(?:any|some)$/ : /^all$/
+    if (!this.#hasElements || !expected.test(words[at] ?? '') || words[at + 1] !== '(') return undefined
+    const operand = this.#expression(at + 2)
+    const isElement = operand?.isColumn === true && words[operand.to] === ')'
+    return isElement && this.#statement.variable(variable)?.form === undefined ? operand : undefined
   }
 
   /** `customer = {{ … }}`, `customer = ANY({{ … }})` */
   #readScalar(from: number, operand: Expression): Comparison | undefined {
     const operator = this.#operator(operand.to)
     if (operator === undefined) return undefined
-    const { words } = this.#statement
-    const isArray = this.#isArrayWord(operator.to) && words[operator.to + 1] === '('
+    const isArray = this.#isArrayWord(operator.to) && this.#statement.words[operator.to + 1] === '('
     return this.#readValue(
       from,
       operand,
@@ -159,17 +208,31 @@ export class ComparisonReader {
     at: number,
     brackets: number,
   ): Comparison | undefined {
-    if (!this.#isValue(at)) return undefined
-    const afterValue = this.#type(at + 1)
+    const value = this.#value(at)
+    if (value === undefined || (brackets > 0 && value.variable > at)) return undefined
     for (let index = 0; index < brackets; index++)
-      if (this.#statement.words[afterValue + index] !== ')') return undefined
-    return this.#comparison(brackets > 0 ? 'array' : 'value', isEqual, from, afterValue + brackets, {
+      if (this.#statement.words[value.to + index] !== ')') return undefined
+    return this.#comparison(brackets > 0 ? 'array' : 'value', isEqual, from, value.to + brackets, {
       operand: [from, operand.to],
       isColumn: operand.isColumn,
       operator: [operand.to, at],
-      value: [at, afterValue],
-      variables: [at],
+      value: [at, value.to],
+      variables: [value.variable],
     })
+  }
+
+  /** Reads a variable, perhaps with types and in parentheses. */
+  #value(from: number): { readonly variable: number; readonly to: number } | undefined {
+    const { words } = this.#statement
+    let variable = from
+    while (words[variable] === '(' && variable - from < maxDepth) variable++
+    if (!this.#isValue(variable)) return undefined
+    let to = this.#type(variable + 1)
+    for (let index = from; index < variable; index++) {
+      if (words[to] !== ')') return undefined
+      to = this.#type(to + 1)
+    }
+    return { variable, to }
   }
 
   #readItems(from: number, operand: Expression, isEqual: boolean, open: number): Comparison | undefined {
@@ -215,7 +278,7 @@ export class ComparisonReader {
     },
   ): Comparison | undefined {
     const { words, tokens } = this.#statement
-    if (to > tokens.length || (to < tokens.length && !afterExpression.has(words[to] ?? ''))) return undefined
+    if (to > tokens.length || (to < tokens.length && !endsExpression(words[to] ?? ''))) return undefined
     if (this.#count(this.#values, parts.operand[0], parts.operand[1]) > 0) return undefined
     const variables: Variable[] = []
     for (const index of parts.variables) {
@@ -240,7 +303,7 @@ export class ComparisonReader {
   }
 
   /** Reads `=`, `==`, `<>` or `!=`. */
-  #operator(at: number): { readonly isEqual: boolean; readonly to: number } | undefined {
+  #operator(at: number): Operator | undefined {
     const { words } = this.#statement
     const first = words[at] ?? ''
     const pair = this.#statement.touchesNext(at) ? first + (words[at + 1] ?? '') : first
@@ -252,15 +315,16 @@ export class ComparisonReader {
   /**
    * Reads an expression whose parts bind tighter than any comparison: a name, a literal, a call or brackets, perhaps with a
    * type, a collation, or the path to a part of it.
+   * @param depth number of brackets and calls around it
    */
-  #expression(from: number): Expression | undefined {
+  #expression(from: number, depth = 0): Expression | undefined {
     const { words, tokens } = this.#statement
     const word = words[from] ?? ''
     let isColumn = this.#isName(from) && !constants.test(word)
     let at = from + 1
     if (word === '(') {
       at = this.#statement.closing(from) + 1
-      isColumn = false
+      isColumn = this.#columnsEnd(from + 1, depth + 1) === at - 1
     } else if (!this.#isName(from) && tokens[from]?.quotes === undefined && !/^\d/.test(word))
       return undefined
     for (;;) {
@@ -268,8 +332,8 @@ export class ComparisonReader {
       const isPair = this.#statement.touchesNext(at)
       if (next === '.' && (this.#isName(at + 1) || /^[.\d]/.test(words[at + 1] ?? ''))) at += 2
       else if (next === '(' && this.#isName(at - 1)) {
+        isColumn = at === from + 1 && pathFunctions.test(word) && this.#isPath(at, depth + 1)
         at = this.#statement.closing(at) + 1
-        isColumn = false
       } else if (next === '[') at = this.#statement.closing(at) + 1
       else if (next === ':' && words[at + 1] === ':' && isPair) {
         const to = this.#type(at)
@@ -277,7 +341,7 @@ export class ComparisonReader {
         isColumn &&= to === at + 3 && textTypes.has(words[at + 2] ?? '')
         at = to
       } else if (next === ':' && this.#isName(at + 1)) at += 2
-      else if (next === '-' && words[at + 1] === '>' && isPair && this.#hasArrows) {
+      else if (next === '-' && words[at + 1] === '>' && isPair && this.#hasArrows(depth)) {
         at += words[at + 2] === '>' ? 3 : 2
         if (tokens[at]?.quotes === undefined && !/^\d/.test(words[at] ?? '')) return undefined
         at++
@@ -286,6 +350,26 @@ export class ComparisonReader {
       if (at > tokens.length) return undefined
     }
     return { to: at, isColumn }
+  }
+
+  /** Returns the index after the column that begins here. */
+  #columnsEnd(from: number, depth: number): number | undefined {
+    if (depth > maxDepth) return undefined
+    const expression = this.#expression(from, depth)
+    return expression?.isColumn === true ? expression.to : undefined
+  }
+
+  /** Returns true if the arguments of a function are a column and literals. */
+  #isPath(open: number, depth: number): boolean {
+    const { words, tokens } = this.#statement
+    let at = this.#columnsEnd(open + 1, depth)
+    if (at === undefined) return false
+    while (words[at] === ',' && tokens[at + 1]?.quotes?.holds === 'literal') at += 2
+    return words[at] === ')'
+  }
+
+  #hasArrows(depth: number): boolean {
+    return this.#arrows === true || (this.#arrows === false && depth > 0)
   }
 
   /** Skips types written as `::type`, and returns the index after them. */

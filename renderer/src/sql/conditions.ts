@@ -1,5 +1,5 @@
 import { isUserGroupVariable, type Variable } from '../variables.ts'
-import { ComparisonReader, type Comparison } from './comparisons.ts'
+import { ComparisonReader, reserved, type Comparison } from './comparisons.ts'
 import type { Dialect } from './dialects.ts'
 import type { Statement } from './tokens.ts'
 
@@ -9,46 +9,71 @@ export interface Conditions {
   readonly comparisons: readonly Comparison[]
   /** The variables of the user group that the statement only returns or stores. */
   readonly returned: ReadonlySet<Variable>
+  /** The variables before `IS NULL` and `IS NOT NULL`. */
+  readonly nullTests: ReadonlySet<Variable>
 }
 
-const none: Conditions = { comparisons: [], returned: new Set() }
+const none: Conditions = { comparisons: [], returned: new Set(), nullTests: new Set() }
+
+/** Decides whether `name = value` after a comma or a bracket can be a comparison. */
+type List = 'expressions' | 'conditions' | 'aliases' | 'assignments'
+
+/** Lists that begin with a word. */
+const lists = new Map<string, List>([
+  ...['select', 'by', 'returning', 'values'].map((word) => [word, 'expressions'] as const),
+  ...['where', 'on', 'having', 'qualify', 'prewhere'].map((word) => [word, 'conditions'] as const),
+  ...['set', 'update', 'with', 'settings', 'option', 'options', 'from', 'join', 'apply', 'using', 'into', '|>'].map((word) => [word, 'assignments'] as const),
+]) // prettier-ignore
 
 /** Finds the comparisons of a statement, and the variables that it only returns or stores. */
 export function findConditions(statement: Statement, dialect: Dialect): Conditions {
   const { words, tokens } = statement
   if (!tokens.some(({ variable }) => variable !== undefined)) return none
   const reader = new ComparisonReader(statement, dialect, isGuarded)
-  const returned = new ReturnedValues(statement)
+  const returned = new ReturnedValues(statement, dialect.pipesMeanOr ? /^[\d(),:.[\]]/ : /^[\d(),:.|[\]]/)
   const comparisons: Comparison[] = []
+  const nullTests = new Set<Variable>()
   // For each open bracket and each open CASE: how many BETWEEN lack their AND.
-  const levels: Level[] = [{ isCase: false, betweens: 0 }]
+  const levels: Level[] = [{ isCase: false, betweens: 0, list: 'assignments' }]
   let mayBegin = true
   for (const [index, word] of words.entries()) {
-    const level = levels.at(-1) ?? { isCase: false, betweens: 0 }
+    const level = levels.at(-1) ?? { isCase: false, betweens: 0, list: 'assignments' }
     if (mayBegin) {
       const comparison = reader.read(index)
       if (comparison !== undefined) comparisons.push(comparison)
+      const variable = statement.variable(index)
+      if (variable !== undefined && reader.isNullTest(index)) nullTests.add(variable)
     }
-    mayBegin = reader.isBeforeExpression(index)
-    if (word === '(' || word === '[' || word === '{') levels.push({ isCase: false, betweens: 0 })
-    else if (word === ')' || word === ']' || word === '}') {
+    level.list = listAfter(word, level.list, dialect)
+    if (word === '(' || word === '[' || word === '{') {
+      const holdsExpressions = mayBegin || level.list !== 'assignments'
+      levels.push({ isCase: false, betweens: 0, list: holdsExpressions ? 'expressions' : 'assignments' })
+    } else if (word === ')' || word === ']' || word === '}') {
       // CASE may be a name, which no END follows.
       while (levels.length > 1 && levels.pop()?.isCase);
-    } else if (word === 'case') levels.push({ isCase: true, betweens: 0 })
+    } else if (word === 'case') levels.push({ isCase: true, betweens: 0, list: 'conditions' })
     else if (word === 'end' && level.isCase) levels.pop()
     else if (word === 'between') level.betweens++
-    else if (word === 'and' && level.betweens > 0) {
+    mayBegin = reader.isBeforeExpression(index)
+    if (word === 'and' && level.betweens > 0) {
       level.betweens--
       mayBegin = false
-    }
+    } else if (word === ',' || word === '(') mayBegin = levels.at(-1)?.list === 'expressions'
+    else if (word === 'select' || word === 'distinct' || word === 'all') mayBegin &&= level.list !== 'aliases'
     if (levels.length === 1) returned.take(index)
   }
-  return { comparisons, returned: returned.end() }
+  return { comparisons, returned: returned.end(), nullTests }
 }
 
 interface Level {
   readonly isCase: boolean
   betweens: number
+  list: List
+}
+
+function listAfter(word: string, list: List, { aliasesByEquals }: Dialect): List {
+  if (word === ',' && list === 'conditions') return 'assignments'
+  return word === 'select' && aliasesByEquals ? 'aliases' : (lists.get(word) ?? list)
 }
 
 /** Returns true for variables whose texts must be compared exactly, because they tell user groups apart. */
@@ -74,6 +99,10 @@ const pureFunctions = new Set([
   ...['left', 'length', 'lower', 'ltrim', 'nvl', 'replace', 'right', 'rtrim', 'set_config', 'substr', 'substring', 'to_json', 'to_jsonb'],
   ...['to_variant', 'trim', 'try_cast', 'unnest', 'upper'],
 ]) // prettier-ignore
+/** Words before a literal that belong to it. */
+const prefixes = /^(?:date|time|timestamp|timestamptz|datetime|interval|[nrbxe]|_\w+)$/
+/** Words after the first of a type. */
+const typeWords = /^(?:precision|varying|with|without|time|zone|integer|character|char|set|utf8\w*)$/
 /** Words without quotes that are no columns. */
 const noColumns =
   /^(?:null|true|false|distinct|all|top|as|collate|at|time|zone|current_date|current_time|current_timestamp)$/
@@ -84,6 +113,7 @@ const noColumns =
  */
 class ReturnedValues {
   readonly #statement: Statement
+  readonly #symbols: RegExp
   readonly #returned = new Set<Variable>()
   readonly #named: { readonly name: string; readonly variables: readonly Variable[] }[] = []
   readonly #isUsable: boolean
@@ -91,8 +121,10 @@ class ReturnedValues {
   #start: number | undefined
   #mayCompare = false
 
-  constructor(statement: Statement) {
+  /** @param symbols numbers and symbols that neither compare nor convert */
+  constructor(statement: Statement, symbols: RegExp) {
     this.#statement = statement
+    this.#symbols = symbols
     this.#isUsable = firstWords.has(statement.words[0] ?? '')
   }
 
@@ -158,22 +190,23 @@ class ReturnedValues {
         variables.push(variable)
       }
       const isName = this.#statement.isName(index)
+      if (!isName && word !== '' && !this.#symbols.test(word)) return
       // The words of a type follow `::` or AS.
-      isType = isName && (isType || [':', 'as'].includes(words[index - 1] ?? ''))
+      isType = isName && ([':', 'as'].includes(words[index - 1] ?? '') || (isType && typeWords.test(word)))
       const isLast = index === end - 1 && index > start
       if (isLast && (isName || this.#isLiteral(index)) && this.#isAlias(index))
         alias = this.#statement.nameAt(index)
-      else if (
-        isName &&
-        !isType &&
-        !noColumns.test(word) &&
-        words[index + 1] !== '(' &&
-        !this.#isLiteral(index + 1)
-      )
-        return
+      else if (isName && !isType && !noColumns.test(word) && !this.#isPrefix(index)) return
     }
     for (const variable of variables) this.#returned.add(variable)
     if (alias !== undefined && variables.length > 0) this.#named.push({ name: alias, variables })
+  }
+
+  /** Returns true for the name of a function, and for the type of a literal. */
+  #isPrefix(index: number): boolean {
+    const word = this.#statement.words[index] ?? ''
+    if (this.#isLiteral(index + 1)) return prefixes.test(word)
+    return this.#statement.words[index + 1] === '(' && (!reserved.has(word) || pureFunctions.has(word))
   }
 
   /** Returns true for the name after an expression that is its alias, perhaps a literal. */

@@ -62,8 +62,14 @@ export interface Dialect {
   readonly nestedComments?: true
   /** Set if `|>` is the pipe operator between clauses. */
   readonly pipes?: true
-  /** Set if `->` binds tighter than a comparison, and takes a part of a column. */
+  /** Set if `->` takes a part of a column. True if it also binds tighter than a comparison. */
   readonly arrows?: boolean
+  /** Set if `name = value` in a SELECT list is an alias. */
+  readonly aliasesByEquals?: true
+  /** Set if `PREWHERE` filters rows like `WHERE`. */
+  readonly prewhere?: true
+  /** Returns the placeholder for `… IS NULL`. Set if the database must be told its type. */
+  readonly nullTest?: (placeholder: string) => string
   /** Set if `||` is OR. */
   readonly pipesMeanOr?: true
   /** Set if a comment may stay open at the end of the statement. */
@@ -96,6 +102,7 @@ const concatenate = (...texts: string[]) => texts.join(' || ')
 const callConcat = (...texts: string[]) => `CONCAT(${texts.join(', ')})`
 const interval = (variable: string) => `+ INTERVAL ${variable} DAY`
 const questionMark = () => '?'
+const castToText = (placeholder: string) => `CAST(${placeholder} AS text)`
 const castToDate = (placeholder: string) => `CAST(${placeholder} AS date)`
 const castToNumber =
   (integer: string, decimal: string): Dialect['number'] =>
@@ -111,6 +118,7 @@ const nestedComment = /\/\*[^]*\/\*/y
 /** PostgreSQL from 9.1, with standard_conforming_strings on: a backslash escapes in E'…' only. */
 const postgresql: Dialect = {
   number: castToNumber('bigint', 'numeric'),
+  nullTest: castToText,
   exactness: exactness.postgresql,
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
@@ -201,6 +209,7 @@ const sqlserver: Dialect = {
   maxValues: 2_098,
   date: castToDate,
   name: squareBrackets,
+  aliasesByEquals: true,
   concatenate: (...texts) => texts.join(' + '),
   quotes: [text, identifier, squareBrackets],
   lineComment: /--/y,
@@ -269,6 +278,7 @@ const duckdb: Dialect = {
 /** PostgreSQL 8.0 and what Amazon changed. */
 const redshift: Dialect = {
   number: castToNumber('bigint', 'decimal(30, 15)'),
+  nullTest: castToText,
   exactness: exactness.redshift,
   placeholder: (position) => `$${position}`,
   maxValues: 32_767,
@@ -304,6 +314,7 @@ const clickhouse: Dialect = {
   dollarQuote: /\$\w*\$/y,
   lineComment: /--|#|\/\//y,
   ignoresNullItems: true,
+  prewhere: true,
   word,
   ownPlaceholder: /\{[ \t\r\n]*\w+[ \t\r\n]*:|\?|\$/y,
   // Versions disagree on $ in a word, and newer ones read typographic quotes and the minus sign U+2212 like ASCII.

@@ -4,6 +4,8 @@ export interface Exactness {
   readonly textOf: (expression: string) => string
   /** Returns the value to compare it with. By default the placeholder. */
   readonly value?: (placeholder: string) => string
+  /** Returns the texts of an array column for `= ANY( … )`, with the same collation. Set if the comparison can be exact. */
+  readonly elementsOf?: (expression: string) => string
   /** Returns the array of values, if an array is one value. */
   readonly array?: (placeholder: string) => string
   /**
@@ -17,14 +19,17 @@ export interface Exactness {
 export const exactness = {
   postgresql: {
     textOf: (expression) => `(${expression})::text COLLATE "C"`,
+    elementsOf: (expression) => `(${expression})::text[] COLLATE "C"`,
     array: (placeholder) => `${placeholder}::text[]`,
-    decimal: (expression) => `CAST(${expression} AS numeric)`,
+    // Through a text, because the cast of a floating-point number keeps fewer digits.
+    decimal: (expression) => `CAST(CAST(${expression} AS text) AS numeric)`,
   },
   mysql: withCollation('utf8mb4_0900_bin'),
   mariadb: withCollation('utf8mb4_nopad_bin'),
   sqlite: { textOf: (expression) => `CAST(${expression} AS TEXT) COLLATE BINARY` },
   duckdb: {
     textOf: (expression) => `CAST(${expression} AS VARCHAR) COLLATE "BINARY"`,
+    elementsOf: (expression) => `SELECT CAST(unnest(${expression}) AS VARCHAR) COLLATE "BINARY"`,
     // Through a text, because the cast of a FLOAT is not exact.
     decimal: (expression) => `TRY_CAST(CAST(${expression} AS VARCHAR) AS DECIMAL(38, 15))`,
   },

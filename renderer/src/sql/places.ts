@@ -11,7 +11,7 @@ import { statementsOf, type Statement } from './tokens.ts'
 /** A variable in a statement, and how it may be bound there. */
 export interface Place {
   readonly variable: Variable
-  readonly kind: 'value' | 'identifier' | 'row count' | 'item' | 'array'
+  readonly kind: 'value' | 'identifier' | 'row count' | 'item' | 'array' | 'null test'
   /** The comparison that can be made exact, in the first of its places. */
   readonly comparison: Comparison | undefined
   /** Set if a text of the user group could be converted or merged with others here. */
@@ -35,7 +35,11 @@ export function findPlaces(template: string, dialect: Dialect): StatementPlaces[
   })
 }
 
-function placesOf({ tokens }: Statement, dialect: Dialect, { comparisons, returned }: Conditions): Place[] {
+function placesOf(
+  { tokens }: Statement,
+  dialect: Dialect,
+  { comparisons, returned, nullTests }: Conditions,
+): Place[] {
   const brackets = new Brackets()
   const rowCounts = new RowCounts()
   const places: Place[] = []
@@ -45,7 +49,8 @@ function placesOf({ tokens }: Statement, dialect: Dialect, { comparisons, return
   for (const [index, token] of tokens.entries()) {
     const { variable } = token
     if (variable !== undefined) {
-      const kind = kindOf(variable, tokens[index + 1], dialect, brackets, rowCounts)
+      const found = kindOf(variable, tokens[index + 1], dialect, brackets, rowCounts)
+      const kind = found === 'value' && nullTests.has(variable) ? 'null test' : found
       const following = exact[next]
       const begins = following !== undefined && token.start >= following.start
       if (begins) {
@@ -59,7 +64,9 @@ function placesOf({ tokens }: Statement, dialect: Dialect, { comparisons, return
         isInexact:
           isComparedExactly(variable) &&
           kind !== 'identifier' &&
-          kind !== 'row count' &&
+          kind !== 'null test' &&
+          // Properties may be integers.
+          !(kind === 'row count' && variable.path[1] === 'properties') &&
           !compared?.variables.includes(variable) &&
           !returned.has(variable),
       })

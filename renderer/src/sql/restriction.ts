@@ -1,4 +1,5 @@
-import { afterExpression, type Comparison } from './comparisons.ts'
+import { endsExpression, reserved, type Comparison } from './comparisons.ts'
+import type { Dialect } from './dialects.ts'
 import { queryWords, type Statement } from './tokens.ts'
 
 /** Conditions joined by AND. */
@@ -6,7 +7,7 @@ interface Conjunction {
   /** The current condition. */
   condition: 'nothing' | 'limit' | 'other'
   hasLimit: boolean
-  /** OR joins conditions, too. */
+  /** OR joins conditions, too, or another clause may have begun. */
   hasOr: boolean
   /** Number of BETWEEN that lack their AND. */
   betweens: number
@@ -51,6 +52,14 @@ const setOperations = new Set(['union', 'intersect', 'except', 'minus'])
 /** Words before JOIN that keep rows which do not meet the condition. Some are names in some databases. */
 const outerJoins = new Set(['left', 'right', 'full', 'outer', 'anti', 'semi', 'asof', 'any'])
 const joins = new Set(['join', 'straight_join', 'apply'])
+/** Words after a condition that begin another clause, and the word after them. Some are names in some databases. */
+const laterClauses = new Map<string, string | undefined>([
+  ...['qualify', 'returning', 'select', 'set'].map((word) => [word, undefined] as const),
+  ...['connect', 'cluster', 'sort', 'distribute'].map((word) => [word, 'by'] as const),
+  ['start', 'with'],
+])
+/** Functions in FROM that return no rows of tables. */
+const generators = new Set(['generate_series', 'unnest'])
 
 /**
  * Decides whether a statement returns only rows that meet one of some comparisons: each branch of a UNION has one in its
@@ -60,17 +69,18 @@ const joins = new Set(['join', 'straight_join', 'apply'])
 export class Restriction {
   readonly #statement: Statement
   readonly #limits: ReadonlyMap<number, Comparison>
-  readonly #pipesMeanOr: boolean
+  readonly #dialect: Dialect
   /** Number of table expressions by name, whatever the case and the quotes. */
   readonly #definitions = new Map<string, number>()
   /** Names of values that the statement computes. Some databases read them in WHERE. */
   readonly #computed = new Set<string>()
+  /** Index after the last limit. */
+  #endOfLimit = 0
   readonly #levels: [Query, ...(Query | Group)[]] = [newQuery()]
 
-  /** @param pipesMeanOr set if `||` means OR */
-  constructor(statement: Statement, limits: readonly Comparison[], pipesMeanOr: boolean) {
+  constructor(statement: Statement, limits: readonly Comparison[], dialect: Dialect) {
     this.#statement = statement
-    this.#pipesMeanOr = pipesMeanOr
+    this.#dialect = dialect
     for (const index of statement.words.keys()) this.#takeName(index)
     this.#limits = new Map(
       limits.filter((limit) => this.#isWholeColumn(limit)).map((limit) => [limit.from, limit]),
@@ -79,14 +89,23 @@ export class Restriction {
 
   isMet(): boolean {
     const { words } = this.#statement
-    // The WHERE of ON CONFLICT limits no rows that are inserted.
-    if (words.some((word, index) => word === 'on' && /^(?:conflict|duplicate)$/.test(words[index + 1] ?? '')))
-      return false
+    // The WHERE of ON CONFLICT and of MERGE limits no rows that are inserted.
+    const inserts = /^(?:on (?:conflict|duplicate)|when (?:not|matched))$/
+    if (words.some((word, index) => inserts.test(`${word} ${words[index + 1] ?? ''}`))) return false
     for (let index = 0; index < words.length; index++) {
       const limit = this.#limits.get(index)
       if (limit !== undefined && this.#isAtCondition()) {
         this.#level.condition = 'limit'
+        this.#endOfLimit = limit.to
         index = limit.to - 1
+        continue
+      }
+      const level = this.#level
+      const endOfRows =
+        level.kind === 'query' && level.branch.expectsSource ? this.#endOfRows(index) : undefined
+      if (level.kind === 'query' && endOfRows !== undefined) {
+        takeSource(level.branch, true)
+        index = endOfRows
       } else this.#take(index, words[index] ?? '')
     }
     return this.#levels.length === 1 && endQuery(this.#levels[0])
@@ -156,7 +175,7 @@ export class Restriction {
 
   #isOrOperator(index: number): boolean {
     const { words } = this.#statement
-    return this.#pipesMeanOr && words[index] === '|' && words[index + 1] === '|'
+    return this.#dialect.pipesMeanOr === true && words[index] === '|' && words[index + 1] === '|'
   }
 
   #open(index: number, word: string): void {
@@ -188,21 +207,31 @@ export class Restriction {
 
   #endsCondition(index: number): boolean {
     const { words } = this.#statement
-    return index >= words.length || afterExpression.has(words[index] ?? '')
+    return index >= words.length || endsExpression(words[index] ?? '')
   }
 
   #takeInQuery(index: number, word: string, level: Query): void {
     const { branch } = level
     const { words } = this.#statement
+    // Any word may be an alias after AS.
+    if (words[index - 1] === 'as' && branch.clause !== 'start') return
     if (setOperations.has(word) && !this.#statement.isColumnExclusion(index)) {
       endBranch(level)
       level.branch = newBranch()
     } else if (this.#endsClause(index)) {
       endClause(level)
       branch.clause = 'other'
-    } else if (word === 'where' || (word === 'on' && branch.hasSource)) {
+    } else if (word === 'where' || (word === 'prewhere' && this.#dialect.prewhere)) {
       endClause(level)
-      branch.clause = word
+      branch.clause = 'where'
+    } else if (word === 'on' && branch.hasSource) {
+      endClause(level)
+      branch.clause = 'on'
+    } else if (['where', 'on'].includes(branch.clause) && this.#isLaterClause(index)) {
+      if (this.#endsOperand(index - 1)) {
+        endClause(level)
+        branch.clause = 'other'
+      } else level.hasOr = true
     } else if (joins.has(word) || (word === ',' && isInFrom(branch))) {
       endClause(level)
       // The WHERE before a JOIN does not limit the rows of the joined table.
@@ -214,8 +243,9 @@ export class Restriction {
       branch.clause = 'from'
       branch.expectsSource = true
     } else if (outerJoins.has(word) && isInFrom(branch)) branch.hasOuterJoin = true
-    else if (branch.expectsSource) takeSource(branch, this.#isLimitedExpression(index))
-    else if (branch.clause === 'start') this.#takeAtStart(index, word, level)
+    else if (branch.expectsSource) {
+      if (word !== 'lateral') takeSource(branch, this.#isLimitedExpression(index))
+    } else if (branch.clause === 'start') this.#takeAtStart(index, word, level)
     else setOther(level)
   }
 
@@ -231,6 +261,31 @@ export class Restriction {
       const isList = this.#statement.words[index - 1] === ')'
       level.defines = isList ? level.nameBeforeBrackets : this.#key(index - 1)
     }
+  }
+
+  /** Returns the closing bracket of a source that reads no table: a call of a generator, or VALUES. */
+  #endOfRows(index: number): number | undefined {
+    const { words } = this.#statement
+    const isValues = words[index] === '(' && words[index + 1] === 'values'
+    if (!isValues && !(generators.has(words[index] ?? '') && words[index + 1] === '(')) return undefined
+    const end = this.#statement.closing(isValues ? index : index + 1)
+    const hasQuery = words.slice(index + 2, end).some((word) => queryWords.has(word))
+    return end < words.length && !hasQuery ? end : undefined
+  }
+
+  #isLaterClause(index: number): boolean {
+    const { words } = this.#statement
+    const word = words[index] ?? ''
+    return laterClauses.has(word) && [undefined, words[index + 1]].includes(laterClauses.get(word))
+  }
+
+  /** Returns true if the token certainly ends an operand, so that the next word is neither an operand nor an operator. */
+  #endsOperand(index: number): boolean {
+    const { words, tokens } = this.#statement
+    const word = words[index] ?? ''
+    if (index === this.#endOfLimit - 1 || tokens[index]?.variable !== undefined) return true
+    if (tokens[index]?.quotes !== undefined || /^(?:[)\]\d.]|null$|true$|false$)/.test(word)) return true
+    return this.#statement.isName(index) && !reserved.has(word) && /^[=<>]$/.test(words[index - 1] ?? '')
   }
 
   /** Returns true for words that end FROM and WHERE. No database accepts them as names here. */

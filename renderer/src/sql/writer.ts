@@ -77,9 +77,8 @@ export class Writer {
   #bind(place: Place, isGuarded: boolean): string {
     const { variable, isInexact } = place
     const value = this.#value(variable)
-    const bound = this.#binder.bind(place, value, isGuarded && isComparedExactly(variable))
     if (isInexact && hasText(value)) throw inexactComparison(variable)
-    return bound
+    return this.#binder.bind(place, value, isGuarded && isComparedExactly(variable))
   }
 
   /**
@@ -93,20 +92,32 @@ export class Writer {
     const [exact = ''] = comparison.variables.map((variable) => {
       const bound = this.#value(variable)
       const guard = this.#guardOf(variable, bound)
+      if (shape === 'element') return this.#element(comparison, bound, variable)
       const compared = this.#convert(guard, operand)
       if (shape === 'value')
         return `${compared} ${isEqual ? '=' : '<>'} ${this.#bindFor(guard, bound, variable)}`
       const array = this.#binder.bindTexts(isList(bound) ? bound : [bound], variable)
-      const words = this.#template.slice(operator.start, operator.end)
+      const words = this.#slice(operator)
       return `${compared} ${words}${array}${this.#template.slice(value.end, end)}`
     })
     return `(${written}${exact})`
   }
 
+  /** `{{ … }} = ANY(column)` */
+  #element({ operand, operator, end }: Comparison, value: Json, variable: Variable): string {
+    const bound = this.#binder.bindText(value, variable)
+    const elements = this.#rules.dialect.exactness.elementsOf?.(this.#range(operand)) ?? ''
+    return `${bound} ${this.#slice(operator)}${elements}${this.#template.slice(operand.end, end)}`
+  }
+
+  #slice({ start, end }: Range): string {
+    return this.#template.slice(start, end)
+  }
+
   /** Compares each item in its own way: as a text, as a number, or as written. */
   #items(comparison: Comparison): string {
     const { isEqual, operand, operator, variables, otherItems } = comparison
-    const words = this.#template.slice(operator.start, operator.end)
+    const words = this.#slice(operator)
     const items: Record<Guard, { readonly item: Json; readonly variable: Variable }[]> = {
       none: [],
       text: [],
@@ -161,7 +172,9 @@ export class Writer {
     return variables.some((variable) => {
       const value = this.#value(variable)
       // A list that is no item is refused when it is bound.
-      return this.#guardOf(variable, value) !== 'none' && !(shape === 'value' && isList(value))
+      return (
+        this.#guardOf(variable, value) !== 'none' && !(/^(?:value|element)$/.test(shape) && isList(value))
+      )
     })
   }
 
