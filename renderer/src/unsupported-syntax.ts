@@ -33,5 +33,7 @@ const openings: Readonly<Record<string, string>> = {
 
 /** Returns why the notation at `offset` of a statement's code is refused, or undefined. */
 export function unsupportedOpening(template: string, offset: number): string | undefined {
-  return openings[template.slice(offset, offset + 2)]
+  // Called for every token.
+  const first = template[offset]
+  return first === '{' || first === '$' ? openings[template.slice(offset, offset + 2)] : undefined
 }

@@ -38,6 +38,13 @@ const fields = new Map<string, (userGroup: VariableSource) => Json | undefined>(
 /** Literal braces in a text, written as in Jinja and Go templates. */
 export const literalBraces = /\{\{[ \t\r\n]*"\{\{"[ \t\r\n]*\}\}/y
 
+const space = /[ \t\r\n]*/y
+const formWord = /(?:identifier|date|number)[ \t\r\n]+(?=[A-Za-z_])/y
+const rootWord = /[A-Za-z_]\w*/y
+const stepOfPath = /\.[A-Za-z_]\w*|\["/y
+const closingBracket = /\]/y
+const closingBraces = /[ \t\r\n]*\}\}/y
+
 /**
  * Reads the variable whose `{{` is at `offset`.
  * @param braces notation for literal braces in this kind of template
@@ -50,10 +57,10 @@ export function readVariable(template: string, offset: number, braces: string): 
     end += taken.length
     return taken
   }
-  take(/[ \t\r\n]*/y)
-  const form = take(/(?:identifier|date|number)[ \t\r\n]+(?=[A-Za-z_])/y).trim()
+  take(space)
+  const form = take(formWord).trim()
   const start = end
-  const root = take(/[A-Za-z_]\w*/y)
+  const root = take(rootWord)
   const keys: string[] = []
   const name = () => template.slice(start, end)
   const notAVariable = () =>
@@ -63,13 +70,13 @@ export function readVariable(template: string, offset: number, braces: string): 
       { template, offset },
     )
   for (;;) {
-    const step = take(/\.[A-Za-z_]\w*|\["/y)
+    const step = take(stepOfPath)
     if (step === '') break
     if (step === '["') {
       const endOfKey = endOfEnclosed(template, end, { close: '"', backslash: true })
       const key = keyOf(template.slice(end - 1, endOfKey))
       end = endOfKey ?? end
-      if (key === undefined || take(/\]/y) === '') throw notAVariable()
+      if (key === undefined || take(closingBracket) === '') throw notAVariable()
       keys.push(key)
     } else keys.push(step.slice(1))
   }
@@ -79,7 +86,7 @@ export function readVariable(template: string, offset: number, braces: string): 
     path: [root, ...keys] as const,
     key: JSON.stringify([root, ...keys]),
   }
-  if (root === '' || take(/[ \t\r\n]*\}\}/y) === '') throw notAVariable()
+  if (root === '' || take(closingBraces) === '') throw notAVariable()
   const found = { ...variable, template, offset, end }
   if (root === 'user_group' && !fields.has(keys[0] ?? '')) throw unknownVariable(found)
   return found
