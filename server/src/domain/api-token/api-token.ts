@@ -35,8 +35,36 @@ export interface ApiToken {
 export const maxOverlapMs = 30 * 24 * 60 * 60 * 1000
 export const defaultOverlapMs = 24 * 60 * 60 * 1000
 
+/** The decision about a rotation: the API token that replaces the old one, and when the old one expires. */
+export type ApiTokenRotation =
+  | { readonly outcome: 'rotated'; readonly replacement: ReplacementToken; readonly oldExpiresAt: number }
+  | { readonly outcome: 'superseded'; readonly replacedBy: number }
+  /** The API token is revoked or expired. */
+  | { readonly outcome: 'unusable' }
+
+type ReplacementToken = Pick<
+  ApiToken,
+  'workspaceId' | 'environment' | 'name' | 'scopes' | 'rateLimit' | 'createdAt' | 'expiresAt'
+>
+
+/** Decides a rotation. The replacement has the same name, scopes, lifetime and limit. */
+export function decideRotation(
+  old: ApiToken,
+  { oldTokenValidUntil, now }: { readonly oldTokenValidUntil: number; readonly now: number },
+): ApiTokenRotation {
+  if (old.replacedBy !== null) return { outcome: 'superseded', replacedBy: old.replacedBy }
+  if (!isUsable(old, now)) return { outcome: 'unusable' }
+  const { workspaceId, environment, name, scopes, rateLimit } = old
+  const expiresAt = renewedExpiry(old, now)
+  return {
+    outcome: 'rotated',
+    replacement: { workspaceId, environment, name, scopes, rateLimit, createdAt: now, expiresAt },
+    oldExpiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil),
+  }
+}
+
 /** Returns the expiry of a token's replacement, which gets the same lifetime. Null if the token never expires. */
-export function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {
+function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {
   return expiresAt === null ? null : now + (expiresAt - createdAt)
 }
 

@@ -30,6 +30,22 @@ export interface UsageReport {
 /** The time from now for which the requests of all processes occupy an API token's rate. */
 export type SharedUsage = Pick<UsageReport, 'apiTokenId' | 'aheadMs'>
 
+/**
+ * Maximum plausible lead of the shared usage, in milliseconds: a full burst of sixteen processes, and a margin. A larger lead
+ * was measured by another clock (the machine restarted, or the clock was set back) and counts as one full burst.
+ */
+const maxAheadMs = (fullMs: number) => 16 * fullMs + 5000
+
+/** Returns the time until which the requests of all processes occupy an API token's rate. Null if there were none. Times are in milliseconds. */
+export function usedUntil(
+  before: number | null,
+  { costMs, aheadMs, fullMs }: UsageReport,
+  now: number,
+): number {
+  const known = before ?? -Infinity
+  return Math.max((known > now + maxAheadMs(fullMs) ? now + fullMs : known) + costMs, now + aheadMs)
+}
+
 /** Interval of usage reports between processes, in milliseconds. */
 export const sharingIntervalMs = 1000
 /** Minimum share of a second's requests for a report. Smaller counts wait, so that light use writes nothing. */

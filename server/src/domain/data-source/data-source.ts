@@ -52,6 +52,14 @@ export function schemaOfKey(schemas: readonly Schema[], key: string): Schema | u
   return schemas.find(({ providedId }) => providedId === key) ?? schemas.find(({ id }) => id === parseId(key))
 }
 
+/**
+ * Returns the texts by which mappings name a schema, or a data source of a schema.
+ * @param isIdTaken whether the id, as text, is a provided id, which wins
+ */
+export function namesOf({ id, providedId }: Pick<Schema, 'id' | 'providedId'>, isIdTaken: boolean): string[] {
+  return isIdTaken ? [providedId] : [providedId, String(id)]
+}
+
 export type MappingEntry = readonly [schemaKey: string, dataSourceKey: string]
 
 export function mappingEntries(mapping: JsonText | null): readonly MappingEntry[] {

@@ -4,10 +4,8 @@ import type { BatchObserver } from '../batch-observer.ts'
 import { describeServer, type PostgresServer } from '../location.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
-import { ApiTokens } from './api-tokens.ts'
-import { AuditLog } from './audit-log.ts'
-import { Sessions } from './sessions.ts'
-import { DataSources } from './data-sources.ts'
+import { coldPorts } from '../cold/cold-ports.ts'
+import { PostgresRunner } from './cold-runner.ts'
 import { Distribution } from './citus/distribution.ts'
 import { Events } from './events.ts'
 import { Introspections } from './introspections.ts'
@@ -24,7 +22,8 @@ import { acceptTimeline } from './primary-fence.ts'
 import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
-import { SecretKeys } from './secret-keys.ts'
+import { SecretKeyRetirement } from './secret-key-retirement.ts'
+import { ApiTokenLookup } from './api-token-lookup.ts'
 import { PostgresTableAccess } from './table-access.ts'
 import { Mappings } from './mappings.ts'
 import { ScopedCoalescers } from './scoped-coalescer.ts'
@@ -35,7 +34,6 @@ import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
 import { WebhookDeliveries } from './webhook-deliveries.ts'
 import { WebhookEndpoints } from './webhook-endpoints.ts'
-import { Workspaces } from './workspaces.ts'
 
 export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
   /** Deadline of an operation, including retries, in milliseconds. */
@@ -141,28 +139,30 @@ export async function storeOver(
   const retry = new Retry(primary, deadlineMs, distribution)
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
+  const cold = coldPorts(new PostgresRunner(primary, retry, distribution))
   const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
   const tokens = new UserGroupTokens(retry, statements, distribution)
-  const workspaces = new Workspaces(primary, retry)
   const events = new Events(retry, distribution)
   await events.removeForeign()
   const stopFence = primary.fence?.start(primary, () => retry.succeeded)
   // A failure leaves it to the next time.
   const refreshing = setInterval(() => void distribution.detect().catch(() => undefined), refreshMs).unref()
   return {
+    ...cold,
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: new UserGroupSearch(retry),
     userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),
-    dataSources: new DataSources(primary, retry, mappings),
-    workspaces,
-    apiTokens: new ApiTokens(primary, retry, observer),
-    sessions: new Sessions(retry),
-    secretKeys: new SecretKeys(primary, retry, distribution),
+    dataSources: {
+      ...cold.dataSources,
+      resolveEntries: (workspaceId, environment, entries) =>
+        retry.run(async () => (await mappings.resolveEntries({ workspaceId, environment }, entries)).entries),
+    },
+    apiTokens: { ...cold.apiTokens, find: new ApiTokenLookup(primary, retry, observer).find },
+    secretKeys: { ...cold.secretKeys, retire: new SecretKeyRetirement(primary, retry, distribution).retire },
     encryptedTokens: new EncryptedTokens(retry, distribution),
-    audit: new AuditLog(primary, retry),
     events,
     webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
     webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
@@ -174,7 +174,10 @@ export async function storeOver(
     },
     // The server does.
     shrinkLog: () => Promise.resolve(),
-    ping: () => new Retry(primary, pingDeadlineMs).run(() => workspaces.probe()),
+    ping: () =>
+      new Retry(primary, pingDeadlineMs).run(
+        async () => void (await primary.query('SELECT 1 FROM workspace LIMIT 1')),
+      ),
     close: async () => {
       clearInterval(refreshing)
       await retry.idle()

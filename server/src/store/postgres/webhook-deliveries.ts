@@ -29,7 +29,8 @@ import {
   type WebhookEndpointRow,
   type WebhookSecretRow,
 } from '../webhook-row.ts'
-import { appendAuditEvent } from './audit-log.ts'
+import { appendAuditEvent } from '../cold/audit-log.ts'
+import { runWithin } from './cold-runner.ts'
 import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
@@ -276,7 +277,7 @@ async function disable(
   for (const endpoint of rows.map(endpointOf)) {
     const { workspaceId, environment } = endpoint
     const change = { workspaceId, environment, ...actor }
-    await appendAuditEvent(query, 'webhook_endpoint.disabled', change, describedEndpoint(endpoint))
+    await runWithin(query, appendAuditEvent('webhook_endpoint.disabled', change, describedEndpoint(endpoint)))
   }
   return rows.map(({ webhook_endpoint_id: id }) => id)
 }

@@ -25,7 +25,8 @@ import {
   type SecretEndsRow,
   type WebhookEndpointRow,
 } from '../webhook-row.ts'
-import { appendAuditEvent } from './audit-log.ts'
+import { appendAuditEvent } from '../cold/audit-log.ts'
+import { runWithin } from './cold-runner.ts'
 import { refuseOnCitus, type Distribution } from './citus/distribution.ts'
 import type { PrimaryPool, Query } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
@@ -102,7 +103,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
              WHERE webhook_endpoint_id = $1 AND next_attempt_at IS NOT NULL`,
             [id, command.now],
           )
-        await appendAuditEvent(query, event.action, command, event.details)
+        await runWithin(query, appendAuditEvent(event.action, command, event.details))
         return endpointOf(row as WebhookEndpointRow)
       }),
     )
@@ -117,7 +118,10 @@ export class WebhookEndpoints implements WebhookEndpointStore {
         await query(
           'UPDATE webhook_leader SET position = NULL WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoint)',
         )
-        await appendAuditEvent(query, 'webhook_endpoint.deleted', command, describedEndpoint(endpoint))
+        await runWithin(
+          query,
+          appendAuditEvent('webhook_endpoint.deleted', command, describedEndpoint(endpoint)),
+        )
         return true
       })
       return deleted || attempt.isAmbiguous
@@ -151,7 +155,7 @@ export class WebhookEndpoints implements WebhookEndpointStore {
         const refusal = await insertSecret(query, endpoint, { ...secret, now, overlapEndsAt })
         if (refusal !== null) return refusal
         const details = { ...describedEndpoint(endpoint), valid_until: new Date(overlapEndsAt).toISOString() }
-        await appendAuditEvent(query, 'webhook_endpoint.secret_rotated', command, details)
+        await runWithin(query, appendAuditEvent('webhook_endpoint.secret_rotated', command, details))
         return endpoint
       }),
     )
@@ -227,7 +231,7 @@ async function insertEndpoint(
     return refusal
   }
   await query('UPDATE webhook_leader SET position = coalesce(position, $1)', [position])
-  await appendAuditEvent(query, 'webhook_endpoint.created', endpoint, describedEndpoint(created))
+  await runWithin(query, appendAuditEvent('webhook_endpoint.created', endpoint, describedEndpoint(created)))
   return created
 }
 

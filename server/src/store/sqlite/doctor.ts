@@ -23,7 +23,8 @@ import { readMark } from './damage-mark.ts'
 import { firstFault } from './first-fault.ts'
 import { isOurs, migrate, readApplied } from './migrate.ts'
 import { problemOf } from './sqlite-fault.ts'
-import { SecretKeys } from './secret-keys.ts'
+import { secretKeys } from '../cold/secret-keys.ts'
+import { Statements } from './cold-runner.ts'
 import { refuseLostLog } from './store-files.ts'
 
 export interface SqliteExaminationOptions {
@@ -77,8 +78,8 @@ export function examineSqlite(path: string, options: SqliteExaminationOptions): 
       check('content', ['file'], () => (options.deep ? findDamage(path, database()) : null)),
     ],
     secretKeys: {
-      listChecks: () => Promise.resolve(new SecretKeys(database()).listChecks()),
-      listRetired: () => Promise.resolve(new SecretKeys(database()).listRetired()),
+      listChecks: () => Promise.resolve(new Statements(database()).run(secretKeys.listChecks())),
+      listRetired: () => Promise.resolve(new Statements(database()).run(secretKeys.listRetired())),
     },
     close: () => {
       opened?.close()

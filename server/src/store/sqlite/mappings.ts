@@ -14,7 +14,7 @@ import type { JsonText } from '../../domain/json/json-text.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { EntryChanges } from '../../domain/user-group/decisions.ts'
 import type { RefusedMapping } from '../../domain/user-group/user-group-store.ts'
-import type { DataSourceRow, SchemaRow } from '../data-source-row.ts'
+import type { DataSourceRow, SchemaRow } from '../cold/data-sources.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 
 type EntryValues = [number, Environment, string, string, number]

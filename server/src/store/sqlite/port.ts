@@ -1,3 +1,4 @@
+import type { Batch } from '../cold/operation.ts'
 import type { GroupCommit } from './group-commit.ts'
 
 /** The methods of a port, returning their results instead of promises. */
@@ -19,4 +20,15 @@ export function portOf<Port extends object>(commit: GroupCommit, target: Synchro
       return [name, (...args: unknown[]) => commit.run(operation, () => methods[name]?.(...args))]
     }),
   ) as Port
+}
+
+/** Runs `step` in one transaction after another until it is done, and returns the total count. */
+export function untilDone(commit: GroupCommit, name: string, step: () => Batch): Promise<number> {
+  return commit.runInIterations(async () => {
+    for (let total = 0; ;) {
+      const { count, isDone } = await commit.runInBackground(name, () => step())
+      total += count
+      if (isDone) return total
+    }
+  })
 }

@@ -1,12 +1,7 @@
 import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
-import type { ApiTokenStore } from '../../domain/api-token/api-token-store.ts'
-import type { AuditStore } from '../../domain/audit/audit-store.ts'
-import type { DataSourceStore } from '../../domain/data-source/data-source-store.ts'
 import type { EventStore } from '../../domain/event/event-store.ts'
-import type { SecretKeyStore } from '../../domain/secret-key/secret-key-store.ts'
-import type { SessionStore } from '../../domain/session/session-store.ts'
 import type { EncryptedTokenStore } from '../../domain/reencryption/encrypted-token-store.ts'
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
 import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
@@ -14,19 +9,17 @@ import type { UserGroupSearchStore } from '../../domain/user-group/user-group-se
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
 import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery-store.ts'
 import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
-import type { WorkspaceStore } from '../../domain/workspace/workspace-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { pendingMigrations, readMigrations, type MigrateMode, type Migration } from '../migrations.ts'
 import { fileExists } from '../file-access.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
-import { ApiTokens } from './api-tokens.ts'
+import { coldPorts } from '../cold/cold-ports.ts'
 import { AuditLog } from './audit-log.ts'
 import { Checkpointer } from './checkpointer.ts'
-import { Sessions } from './sessions.ts'
+import { SqliteRunner } from './cold-runner.ts'
 import { DamageMark, readMark, removeMark } from './damage-mark.ts'
-import { DataSources } from './data-sources.ts'
 import { Events } from './events.ts'
 import { firstFault } from './first-fault.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -35,8 +28,7 @@ import { LogFlusher } from './log-flusher.ts'
 import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { EncryptedTokens } from './encrypted-tokens.ts'
-import { SecretKeys } from './secret-keys.ts'
-import { portOf } from './port.ts'
+import { portOf, untilDone } from './port.ts'
 import { isBusy, problemOf } from './sqlite-fault.ts'
 import { Mappings } from './mappings.ts'
 import { refuseLostLog, spaceOf, StoreFiles } from './store-files.ts'
@@ -47,7 +39,6 @@ import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
 import { WebhookDeliveries } from './webhook-deliveries.ts'
 import { WebhookEndpoints } from './webhook-endpoints.ts'
-import { Workspaces } from './workspaces.ts'
 
 export interface SqliteOptions {
   readonly migrate: MigrateMode
@@ -72,12 +63,13 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     options,
   )
   const audit = new AuditLog(database)
+  const cold = coldPorts(new SqliteRunner(commit, database))
   const mappings = new Mappings(database)
   const userGroups = new UserGroups(database, { changeTracker, mappings, audit, integrity })
   const userGroupHistory = new UserGroupHistory(database)
-  const apiTokens = new ApiTokens(database, audit)
-  const workspaces = new Workspaces(database, apiTokens, audit)
+  const selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
   return {
+    ...cold,
     locatorKey: readLocatorKey(database),
     userGroups: {
       ...portOf<Omit<UserGroupStore, 'getOrCreateMany'>>(commit, userGroups),
@@ -98,22 +90,20 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
         ),
     },
     introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
-    dataSources: portOf<DataSourceStore>(commit, new DataSources(database, mappings, audit)),
-    workspaces: portOf<WorkspaceStore>(commit, workspaces),
-    apiTokens: portOf<ApiTokenStore>(commit, apiTokens),
-    sessions: portOf<SessionStore>(commit, new Sessions(database, audit)),
-    secretKeys: portOf<SecretKeyStore>(commit, new SecretKeys(database)),
-    encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
-    audit: {
-      ...portOf<Omit<AuditStore, 'prune'>>(commit, audit),
-      prune: (command) => untilDone(commit, 'AuditLog.prune', (total) => audit.prune(command, total === 0)),
+    dataSources: {
+      ...cold.dataSources,
+      resolveEntries: (workspaceId, environment, entries) =>
+        commit.run('DataSources.resolveEntries', () =>
+          mappings.resolveEntries({ workspaceId, environment }, entries),
+        ),
     },
+    encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
     events: eventsPort(commit, new Events(database)),
     ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
     integrity,
     space: () => spaceOf(path),
     shrinkLog: () => checkpointer.shrinkLog(),
-    ping: () => commit.run('Workspaces.probe', () => workspaces.probe()),
+    ping: () => commit.run('Workspaces.probe', () => void selectAny.get()),
     close,
   }
 }
@@ -346,20 +336,5 @@ async function inBatches<Command, Outcome>(
       outcomes.push(...(await commit.runInBackground(name, () => run(some))))
     }
     return outcomes
-  })
-}
-
-/** Runs `step` in one transaction after another until it is done, and returns the total count. */
-function untilDone(
-  commit: GroupCommit,
-  name: string,
-  step: (total: number) => { readonly count: number; readonly isDone: boolean },
-): Promise<number> {
-  return commit.runInIterations(async () => {
-    for (let total = 0; ;) {
-      const { count, isDone } = await commit.runInBackground(name, () => step(total))
-      total += count
-      if (isDone) return total
-    }
   })
 }

@@ -6,8 +6,8 @@ import {
   RateLimiter,
   type UsageReport,
   type SharedUsage,
+  usedUntil,
 } from '../../../src/domain/api-token/rate-limiter.ts'
-import { maxAheadMs } from '../../../src/store/api-token-row.ts'
 
 const tokenOf = (rateLimit: string | null = null, id = 1) => ({
   id,
@@ -27,14 +27,13 @@ function limiterOf(limit: string | null, time = { now: 0 }) {
 
 /** A store that shares usage reports, for one API token and several processes. */
 function sharedStore(time: { now: number }) {
-  const usedUntil = new Map<number, number>()
+  const booked = new Map<number, number>()
   return (usageReports: readonly UsageReport[]): Promise<SharedUsage[]> =>
     Promise.resolve(
-      usageReports.map(({ apiTokenId, costMs, aheadMs, fullMs }) => {
-        const known = usedUntil.get(apiTokenId) ?? -Infinity
-        const before = known > time.now + maxAheadMs(fullMs) ? time.now + fullMs : known
-        const after = Math.max(before + costMs, time.now + aheadMs)
-        usedUntil.set(apiTokenId, after)
+      usageReports.map((report) => {
+        const { apiTokenId } = report
+        const after = usedUntil(booked.get(apiTokenId) ?? null, report, time.now)
+        booked.set(apiTokenId, after)
         return { apiTokenId, aheadMs: after - time.now }
       }),
     )

@@ -126,8 +126,12 @@ describe('PostgreSQL: other changes of the store', () => {
   eachLoss('revokes an API token once', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.apiTokens.create(apiToken())
-    const revoked = await losing(proxy, statements.revokeApiToken, lose, () =>
-      store.apiTokens.revoke({ id, ...actor, now: 2000 }),
+    const revoked = await losing(
+      proxy,
+      statements.revokeApiToken,
+      lose,
+      () => store.apiTokens.revoke({ id, ...actor, now: 2000 }),
+      statements.lockApiToken,
     )
     assert.equal(revoked?.revokedAt, 2000)
     assert.equal((await store.apiTokens.revoke({ id, ...actor, now: 3000 }))?.revokedAt, 2000)
@@ -183,8 +187,12 @@ describe('PostgreSQL: other changes of the store', () => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.apiTokens.create(apiToken())
     const rateLimit = { perSecond: 5, burst: 9 }
-    const limited = await losing(proxy, statements.limitApiToken, lose, () =>
-      store.apiTokens.limit({ id, rateLimit, ...actor, now: 2000 }),
+    const limited = await losing(
+      proxy,
+      statements.limitApiToken,
+      lose,
+      () => store.apiTokens.limit({ id, rateLimit, ...actor, now: 2000 }),
+      statements.lockApiToken,
     )
     assert.deepEqual(limited?.rateLimit, rateLimit)
     assert.deepEqual((await store.apiTokens.list())[0]?.rateLimit, rateLimit)
@@ -193,8 +201,12 @@ describe('PostgreSQL: other changes of the store', () => {
   eachLoss('keeps the last use of an API token', async (t, lose) => {
     const { store, proxy } = await openProxied(t)
     const { id } = await store.apiTokens.create(apiToken())
-    await losing(proxy, statements.recordApiTokenUses, lose, () =>
-      store.apiTokens.recordUses([{ id, usedAt: 60_000 }]),
+    await losing(
+      proxy,
+      statements.recordApiTokenUses,
+      lose,
+      () => store.apiTokens.recordUses([{ id, usedAt: 60_000 }]),
+      statements.lockApiTokens,
     )
     assert.equal((await store.apiTokens.list())[0]?.lastUsedAt, 60_000)
   })

@@ -5,30 +5,14 @@ import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
-import {
-  deleteAuditEvents,
-  selectAuditEvents,
-  selectAuditEventsOfUserGroup,
-  selectCreatedAt,
-  selectCreation,
-  selectEndOfBatch,
-} from '../../../src/store/postgres/audit-log.ts'
+import * as audit from '../../../src/store/cold/audit-log.ts'
+import { rendered } from '../../../src/store/postgres/cold-runner.ts'
 import * as sql from '../../../src/store/postgres/user-group-sql.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf, discardedRows } from './postgres-grown.ts'
 import { suiteScope } from './postgres-support.ts'
 import { defaults } from '../store-options.ts'
-
-const ofAuditLog = {
-  selectAuditEvents,
-  selectAuditEventsOfUserGroup,
-  selectCreatedAt,
-  selectCreation,
-  selectEndOfBatch,
-  deleteAuditEvents,
-}
-const statements = { ...sql, ...ofAuditLog }
 
 const tenantScope = [1, 'Customer']
 const deletedTeamId = 1_000_007
@@ -52,7 +36,7 @@ const eventsOf = (action: string) => [
 const eventOf = (action: string) => [eventIds[0], action, 'api_token:1', null, null]
 
 /** Parameters of each statement, for two items or for one. */
-const values: Record<keyof typeof statements, unknown[]> = {
+const values: Record<keyof typeof sql, unknown[]> = {
   select: [...scopeValues, buckets, providedIds],
   selectView: [...scopeValues, buckets, providedIds],
   selectChanged: [...scopeValues, buckets, teamIds, each('1/1')],
@@ -102,12 +86,25 @@ const values: Record<keyof typeof statements, unknown[]> = {
   selectRetiredSecretKey: ['k'],
   selectPage: [...tenantScope, 'customer 5', 10],
   selectById: [...tenantScope, 7],
-  selectAuditEvents: [...tenantScope, firstEventId(2000), firstEventId(9000), 10],
-  selectAuditEventsOfUserGroup: [...tenantScope, firstEventId(0), firstEventId(2 ** 47), 10, 7],
-  selectCreatedAt: [1, deletedTeamId],
-  selectCreation: [...tenantScope, firstEventId(1000), firstEventId(1001), 7],
-  selectEndOfBatch: [...tenantScope, firstEventId(9000), 10],
-  deleteAuditEvents: [...tenantScope, firstEventId(1001)],
+}
+
+const scope = { workspaceId: 1, environment: 'Customer' } as const
+const wholeLog = { ...scope, since: 0, beforeEventId: firstEventId(2 ** 47), limit: 10 }
+const ofAuditLog = {
+  selectEvents: audit.selectEvents({ ...wholeLog, since: 2000, beforeEventId: firstEventId(9000) }),
+  selectEventsOfUserGroup: audit.selectEventsOfUserGroup(wholeLog, 7),
+  selectCreatedAt: audit.selectCreatedAt(1, deletedTeamId),
+  selectCreation: audit.selectCreation(scope, 7, [firstEventId(1000), firstEventId(1001)]),
+  selectEndOfBatch: audit.selectEndOfBatch(scope, firstEventId(9000), 10),
+  deleteEvents: audit.deleteEvents(scope, firstEventId(1001)),
+}
+
+/** Each statement with its parameters. */
+const statements: Record<string, ReturnType<typeof rendered>> = {
+  ...Object.fromEntries(
+    Object.entries(sql).map(([name, statement]) => [name, [statement, values[name as keyof typeof sql]]]),
+  ),
+  ...Object.fromEntries(Object.entries(ofAuditLog).map(([name, statement]) => [name, rendered(statement)])),
 }
 
 /** Creates a database with this number of rows of each kind and then runs the statistics command. */
@@ -127,8 +124,6 @@ function grown(rows: number, statistics: string) {
   return fixture
 }
 
-const names = Object.keys(statements) as (keyof typeof statements)[]
-
 for (const [when, statistics] of Object.entries(knowledge)) {
   describe(`PostgreSQL: ${when},`, () => {
     const fixture = grown(many, statistics)
@@ -139,9 +134,9 @@ for (const [when, statistics] of Object.entries(knowledge)) {
       assert.deepEqual(row, { plan_cache_mode: mode })
     })
 
-    for (const name of names) {
+    for (const [name, [statement, parameters]] of Object.entries(statements)) {
       it(`${name} reads a few pages`, async () => {
-        const pages = await pagesOf(fixture, statements[name], values[name])
+        const pages = await pagesOf(fixture, statement, parameters)
         // The smallest table has about 200 pages.
         assert.ok(pages > 0 && pages < 150, `${pages} pages`)
       })
@@ -154,9 +149,9 @@ for (const statistics of ['VACUUM user_group', 'VACUUM', 'ANALYZE user_group', '
   describe(`PostgreSQL: with generic plans of small tables, after ${statistics},`, () => {
     const fixture = grown(1100, statistics)
 
-    for (const name of names) {
+    for (const [name, [statement, parameters]] of Object.entries(statements)) {
       it(`${name} discards few rows`, async () => {
-        const rows = await discardedRows(fixture, statements[name], values[name])
+        const rows = await discardedRows(fixture, statement, parameters)
         assert.ok(rows < 50, `${rows} rows`)
       })
     }

@@ -24,7 +24,8 @@ import { isOfNode, PostgresFailure, remediationFor } from '../postgres-fault.ts'
 import { PrimaryPool, type Query } from '../primary-pool.ts'
 import { Retry } from '../retry.ts'
 import { Distribution } from '../citus/distribution.ts'
-import { SecretKeys } from '../secret-keys.ts'
+import { coldPorts } from '../../cold/cold-ports.ts'
+import { PostgresRunner } from '../cold-runner.ts'
 
 /** Connects when the check `connection` runs. Statements only read. */
 export function examinePostgres(
@@ -34,6 +35,8 @@ export function examinePostgres(
   let pool: PrimaryPool | undefined
   const primary = () => (pool ??= new PrimaryPool(server, { ...options, poolSize: 2 }))
   const retry = () => new Retry(primary(), options.deadlineMs)
+  const secretKeys = () =>
+    coldPorts(new PostgresRunner(primary(), retry(), new Distribution(primary()))).secretKeys
   const examined: Examined = {
     server,
     options,
@@ -55,8 +58,8 @@ export function examinePostgres(
       run: () => run(examined).catch(async (failure: unknown) => [await findingOfFailure(examined, failure)]),
     })),
     secretKeys: {
-      listChecks: () => new SecretKeys(primary(), retry(), new Distribution(primary())).listChecks(),
-      listRetired: () => new SecretKeys(primary(), retry(), new Distribution(primary())).listRetired(),
+      listChecks: () => secretKeys().listChecks(),
+      listRetired: () => secretKeys().listRetired(),
     },
     close: async () => {
       await pool?.close()

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SecretKeyStore, SecretKeyCheck } from '../../domain/secret-key/secret-key-store.ts'
 import type { Distribution } from './citus/distribution.ts'
 import { PostgresFailure } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import type { Retry } from './retry.ts'
-
-interface SecretKeyCheckRow {
-  readonly key_id: string
-  readonly sealed: Uint8Array
-}
 
 /** SQLSTATE of a failed connection. */
 const nodeUnreachable = '08006'
@@ -38,7 +32,8 @@ interface WritersOfNode {
   readonly result: string
 }
 
-export class SecretKeys implements SecretKeyStore {
+/** Retires secret keys. */
+export class SecretKeyRetirement {
   readonly #primary: PrimaryPool
   readonly #retry: Retry
   readonly #distribution: Distribution
@@ -49,29 +44,8 @@ export class SecretKeys implements SecretKeyStore {
     this.#distribution = distribution
   }
 
-  async listChecks(): Promise<SecretKeyCheck[]> {
-    const rows = await this.#retry.query<SecretKeyCheckRow>('SELECT * FROM secret_key_check ORDER BY key_id')
-    return rows.map(checkOf)
-  }
-
-  async addCheck({ keyId, sealed }: SecretKeyCheck): Promise<SecretKeyCheck> {
-    await this.#retry.change(
-      'INSERT INTO secret_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING',
-      [keyId, sealed],
-    )
-    const [row] = await this.#retry.query<SecretKeyCheckRow>(
-      'SELECT * FROM secret_key_check WHERE key_id = $1',
-      [keyId],
-    )
-    return checkOf(row as SecretKeyCheckRow)
-  }
-
-  async deleteCheck(keyId: string): Promise<void> {
-    await this.#retry.query('DELETE FROM secret_key_check WHERE key_id = $1', [keyId])
-  }
-
-  retire(keyId: string): Promise<void> {
-    return this.#retry.run(async (attempt) => {
+  retire = (keyId: string): Promise<void> =>
+    this.#retry.run(async (attempt) => {
       await this.#primary.query(
         'INSERT INTO retired_secret_key (key_id) VALUES ($1) ON CONFLICT (key_id) DO NOTHING',
         [keyId],
@@ -84,14 +58,6 @@ export class SecretKeys implements SecretKeyStore {
         writing = writing.filter((id) => now.includes(id))
       }
     })
-  }
-
-  async listRetired(): Promise<string[]> {
-    const rows = await this.#retry.query<{ key_id: string }>(
-      'SELECT key_id FROM retired_secret_key ORDER BY key_id',
-    )
-    return rows.map(({ key_id }) => key_id)
-  }
 
   async #listWriters(keyId: string): Promise<string[]> {
     const { query } = this.#primary
@@ -102,8 +68,4 @@ export class SecretKeys implements SecretKeyStore {
       return (JSON.parse(result) as string[]).map((id) => `${node} ${id}`)
     })
   }
-}
-
-function checkOf(row: SecretKeyCheckRow): SecretKeyCheck {
-  return { keyId: row.key_id, sealed: row.sealed }
 }

@@ -1,0 +1,67 @@
+import { isBegin, type Batch, type Operation, type Runner } from '../cold/operation.ts'
+import type { Sql } from '../cold/sql.ts'
+import type { Distribution } from './citus/distribution.ts'
+import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
+import type { Attempt, Retry } from './retry.ts'
+
+/** Runs each operation until it succeeds or the deadline passes, from its beginning in each attempt. */
+export class PostgresRunner implements Runner {
+  readonly #primary: PrimaryPool
+  readonly #retry: Retry
+  readonly #distribution: Distribution
+
+  constructor(primary: PrimaryPool, retry: Retry, distribution: Distribution) {
+    this.#primary = primary
+    this.#retry = retry
+    this.#distribution = distribution
+  }
+
+  run<Result>(_name: string, operation: () => Operation<Result>): Promise<Result> {
+    return this.#retry.run((attempt) => this.#attempt(attempt, operation()))
+  }
+
+  async untilDone(name: string, step: () => Operation<Batch>): Promise<number> {
+    for (let total = 0; ;) {
+      const { count, isDone } = await this.run(name, step)
+      total += count
+      if (isDone) return total
+    }
+  }
+
+  #attempt<Result>(attempt: Attempt, operation: Operation<Result>): Promise<Result> {
+    const { isAmbiguous } = attempt
+    const first = operation.next()
+    if (!isBegin(first.value)) return finish(operation, first, (sql) => this.#runAlone(attempt, sql))
+    return attempt.transaction(this.#primary, (query) =>
+      finish(operation, operation.next({ isAmbiguous }), (sql) => query(...rendered(sql))),
+    )
+  }
+
+  /** Runs a statement that is not part of a transaction. If it does not only read, its commit may be ambiguous. */
+  #runAlone(attempt: Attempt, sql: Sql): Promise<unknown[]> {
+    const [statement, values] = rendered(sql)
+    const run = (sent?: () => void) => this.#primary.query(statement, values, sent)
+    const query = () => (statement.text.startsWith('SELECT') ? run() : attempt.change(run))
+    return sql.bucket === undefined ? query() : this.#distribution.onNodeOf(sql.bucket, query)
+  }
+}
+
+async function finish<Result>(
+  operation: Operation<Result>,
+  first: IteratorResult<unknown, Result>,
+  run: (sql: Sql) => Promise<unknown[]>,
+): Promise<Result> {
+  let step = first
+  while (step.done !== true) step = operation.next(await run(step.value as Sql))
+  return step.value
+}
+
+export function rendered(sql: Sql): [Statement<unknown>, readonly unknown[]] {
+  const { text, values } = sql.render('postgres')
+  return [sql.name === undefined ? { text } : prepared(sql.name, text), values]
+}
+
+/** Runs an operation within a transaction of the caller. */
+export function runWithin<Result>(query: Query, operation: Operation<Result>): Promise<Result> {
+  return finish(operation, operation.next(), (sql) => query(...rendered(sql)))
+}
