@@ -31,7 +31,7 @@ export interface WebhookEndpointStore {
   ): Promise<WebhookEndpoint | SecretKeyRetired | TooManySecrets | null>
 }
 
-/** Encrypts the secret for the id of its endpoint. */
+/** Encrypts the secret for the id of its endpoint, with the same result each time. */
 type SealSecret = (endpointId: number) => Sealed
 
 export interface TooManyEndpoints {

@@ -1,6 +1,6 @@
 import type { EventType } from '../event/event.ts'
 import { Fault, validationFailed } from '../fault.ts'
-import type { Keyring } from '../secret-key/keyring.ts'
+import type { Keyring, Sealed } from '../secret-key/keyring.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Caller } from '../caller.ts'
@@ -141,8 +141,14 @@ export class WebhookManagement {
     return count
   }
 
+  /** Returns the same for the same endpoint, so that the store recognizes what an earlier attempt has written. */
   #sealing(scope: TenantScope, secret: string) {
-    return (endpointId: number) => this.#keyring.seal(secret, secretContext(scope, endpointId))
+    const sealed = new Map<number, Sealed>()
+    return (endpointId: number) => {
+      const known = sealed.get(endpointId) ?? this.#keyring.seal(secret, secretContext(scope, endpointId))
+      sealed.set(endpointId, known)
+      return known
+    }
   }
 
   #withoutEndedOverlaps(endpoint: WebhookEndpointHealth): WebhookEndpointHealth {

@@ -36,8 +36,10 @@ export const apiTokens: Operations<ApiTokenStore> = {
     const first = yield* sql`SELECT 1 FROM api_token LIMIT 1`
     const userGroup = yield* sql`SELECT 1 FROM user_group LIMIT 1`
     // Tokens from an earlier attempt of this operation do not count as others.
-    if (first.length > 0 || userGroup.length > 0)
-      return isAmbiguous && tokens[0] !== undefined && (yield* find(tokens[0].tokenHash)) !== null
+    if (first.length > 0 || userGroup.length > 0) {
+      const created = isAmbiguous && tokens[0] ? yield* find(tokens[0].tokenHash) : null
+      return created !== null
+    }
     for (const token of tokens) yield* insertApiToken(token)
     return true
   },
@@ -51,7 +53,7 @@ export const apiTokens: Operations<ApiTokenStore> = {
   *revoke({ id, ...change }) {
     yield* transaction()
     const apiToken = yield* lock(id)
-    if (apiToken === null || apiToken.revokedAt !== null) return apiToken
+    if (apiToken?.revokedAt !== null) return apiToken
     yield* sql`UPDATE api_token SET revoked_at = ${change.now} WHERE api_token_id = ${id}`
     const { workspaceId, environment, name } = apiToken
     const details = { api_token_id: id, name }

@@ -1,10 +1,14 @@
 import type { Store } from '../../domain/store.ts'
+import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery-store.ts'
+import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
 import { apiTokens } from './api-tokens.ts'
 import { auditLog } from './audit-log.ts'
 import { dataSources } from './data-sources.ts'
 import { portOf, type Runner } from './operation.ts'
 import { secretKeys } from './secret-keys.ts'
 import { sessions } from './sessions.ts'
+import { redeliverBatch, webhookDeliveries } from './webhook-deliveries.ts'
+import { deleteOfEndpoint, webhookEndpoints } from './webhook-endpoints.ts'
 import { workspaces } from './workspaces.ts'
 
 /** Returns the ports of the tables off the hot path. */
@@ -16,5 +20,36 @@ export function coldPorts(runner: Runner) {
     sessions: portOf<Store['sessions']>(runner, 'Sessions', sessions),
     secretKeys: portOf<Store['secretKeys']>(runner, 'SecretKeys', secretKeys),
     audit: portOf<Store['audit']>(runner, 'AuditLog', auditLog),
+    webhookEndpoints: webhookEndpointStore(runner),
+    webhookDeliveries: webhookDeliveryStore(runner),
+  }
+}
+
+function webhookEndpointStore(runner: Runner): WebhookEndpointStore {
+  const endpoints = portOf<WebhookEndpointStore>(runner, 'WebhookEndpoints', webhookEndpoints)
+  return {
+    ...endpoints,
+    delete: async (command) => {
+      const isDeleted = await endpoints.delete(command)
+      // After an interruption, they expire.
+      if (isDeleted)
+        await runner.untilDone('WebhookDeliveries.deleteOfEndpoint', () => deleteOfEndpoint(command.id))
+      return isDeleted
+    },
+  }
+}
+
+function webhookDeliveryStore(runner: Runner): WebhookDeliveryStore {
+  const name = 'WebhookDeliveries'
+  return {
+    ...portOf<Omit<WebhookDeliveryStore, 'redeliver'>>(runner, name, webhookDeliveries),
+    redeliver: async (command) => {
+      const first = await runner.run(`${name}.redeliver`, () => redeliverBatch(command))
+      if (first?.isDone !== false) return first?.count ?? null
+      const rest = await runner.untilDone(`${name}.redeliver`, function* () {
+        return (yield* redeliverBatch(command)) ?? { count: 0, isDone: true }
+      })
+      return first.count + rest
+    },
   }
 }

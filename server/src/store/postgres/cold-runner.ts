@@ -1,7 +1,7 @@
 import { isBegin, type Batch, type Operation, type Runner } from '../cold/operation.ts'
 import type { Sql } from '../cold/sql.ts'
 import type { Distribution } from './citus/distribution.ts'
-import { prepared, type PrimaryPool, type Query, type Statement } from './primary-pool.ts'
+import { prepared, type PrimaryPool, type Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 
 /** Runs each operation until it succeeds or the deadline passes, from its beginning in each attempt. */
@@ -59,9 +59,4 @@ async function finish<Result>(
 export function rendered(sql: Sql): [Statement<unknown>, readonly unknown[]] {
   const { text, values } = sql.render('postgres')
   return [sql.name === undefined ? { text } : prepared(sql.name, text), values]
-}
-
-/** Runs an operation within a transaction of the caller. */
-export function runWithin<Result>(query: Query, operation: Operation<Result>): Promise<Result> {
-  return finish(operation, operation.next(), (sql) => query(...rendered(sql)))
 }

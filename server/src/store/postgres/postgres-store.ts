@@ -6,7 +6,7 @@ import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
 import { coldPorts } from '../cold/cold-ports.ts'
 import { PostgresRunner } from './cold-runner.ts'
-import { Distribution } from './citus/distribution.ts'
+import { Distribution, refuseOnCitus } from './citus/distribution.ts'
 import { Events } from './events.ts'
 import { Introspections } from './introspections.ts'
 import {
@@ -32,8 +32,6 @@ import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
-import { WebhookDeliveries } from './webhook-deliveries.ts'
-import { WebhookEndpoints } from './webhook-endpoints.ts'
 
 export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
   /** Deadline of an operation, including retries, in milliseconds. */
@@ -164,8 +162,11 @@ export async function storeOver(
     secretKeys: { ...cold.secretKeys, retire: new SecretKeyRetirement(primary, retry, distribution).retire },
     encryptedTokens: new EncryptedTokens(retry, distribution),
     events,
-    webhookEndpoints: new WebhookEndpoints(primary, retry, distribution),
-    webhookDeliveries: new WebhookDeliveries(primary, retry, distribution),
+    webhookEndpoints: refusedOnCitus(distribution, cold.webhookEndpoints),
+    webhookDeliveries: {
+      ...refusedOnCitus(distribution, cold.webhookDeliveries, ['list', 'redeliver']),
+      claim: async (claim) => (distribution.isDistributed ? null : cold.webhookDeliveries.claim(claim)),
+    },
     locatorKey: locatorKey.key,
     integrity: unchecked,
     space: async () => {
@@ -175,9 +176,9 @@ export async function storeOver(
     // The server does.
     shrinkLog: () => Promise.resolve(),
     ping: () =>
-      new Retry(primary, pingDeadlineMs).run(
-        async () => void (await primary.query('SELECT 1 FROM workspace LIMIT 1')),
-      ),
+      new Retry(primary, pingDeadlineMs).run(async () => {
+        await primary.query('SELECT 1 FROM workspace LIMIT 1')
+      }),
     close: async () => {
       clearInterval(refreshing)
       await retry.idle()
@@ -185,4 +186,20 @@ export async function storeOver(
       await primary.close()
     },
   }
+}
+
+/** Makes methods of a port refuse their work on Citus. */
+function refusedOnCitus<Port extends object>(
+  distribution: Distribution,
+  port: Port,
+  names: readonly string[] = Object.keys(port),
+): Port {
+  const methods = port as Record<string, (...args: unknown[]) => Promise<unknown>>
+  const refusing =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      refuseOnCitus(distribution, 'Webhooks need')
+      return methods[name]?.(...args)
+    }
+  return { ...port, ...Object.fromEntries(names.map((name) => [name, refusing(name)])) }
 }

@@ -7,8 +7,6 @@ import type { IntrospectionStore } from '../../domain/user-group/introspection-s
 import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
-import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery-store.ts'
-import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { SlowStatements } from '../slow-statements.ts'
 import { pendingMigrations, readMigrations, type MigrateMode, type Migration } from '../migrations.ts'
@@ -37,8 +35,6 @@ import { SqliteTableAccess } from './table-access.ts'
 import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
-import { WebhookDeliveries } from './webhook-deliveries.ts'
-import { WebhookEndpoints } from './webhook-endpoints.ts'
 
 export interface SqliteOptions {
   readonly migrate: MigrateMode
@@ -99,7 +95,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     },
     encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
     events: eventsPort(commit, new Events(database)),
-    ...webhookPorts(commit, new WebhookEndpoints(database, audit), new WebhookDeliveries(database, audit)),
     integrity,
     space: () => spaceOf(path),
     shrinkLog: () => checkpointer.shrinkLog(),
@@ -134,46 +129,6 @@ function eventsPort(commit: GroupCommit, events: Events): EventStore {
     read: (after, limit) => commit.run('Events.read', () => events.read(after, limit)),
     deleteOlderThan: (before) =>
       untilDone(commit, 'Events.deleteOlderThan', () => events.deleteBatch(before)),
-  }
-}
-
-function webhookPorts(
-  commit: GroupCommit,
-  endpoints: WebhookEndpoints,
-  deliveries: WebhookDeliveries,
-): Pick<Store, 'webhookEndpoints' | 'webhookDeliveries'> {
-  return {
-    webhookEndpoints: {
-      ...portOf<Omit<WebhookEndpointStore, 'delete'>>(commit, endpoints),
-      delete: async (command) => {
-        const isDeleted = await commit.run('WebhookEndpoints.delete', () => endpoints.delete(command))
-        // After an interruption, they expire.
-        if (isDeleted)
-          await untilDone(commit, 'WebhookDeliveries.deleteOfEndpoint', () =>
-            deliveries.deleteOfEndpoint(command.id),
-          )
-        return isDeleted
-      },
-    },
-    webhookDeliveries: {
-      ...portOf<Omit<WebhookDeliveryStore, 'redeliver' | 'deleteOlderThan'>>(commit, deliveries),
-      redeliver: async (command) => {
-        const first = await commit.run('WebhookDeliveries.redeliver', () =>
-          deliveries.redeliverBatch(command),
-        )
-        if (first === null) return null
-        if (first.isDone) return first.count
-        const none = { count: 0, isDone: true }
-        const rest = await untilDone(
-          commit,
-          'WebhookDeliveries.redeliver',
-          () => deliveries.redeliverBatch(command) ?? none,
-        )
-        return first.count + rest
-      },
-      deleteOlderThan: (before) =>
-        untilDone(commit, 'WebhookDeliveries.deleteOlderThan', () => deliveries.deleteBatch(before)),
-    },
   }
 }
 

@@ -255,3 +255,60 @@ describe('PostgreSQL: a console session', () => {
     assert.equal(await store.sessions.find(hash), null)
   })
 })
+
+describe('PostgreSQL: a webhook endpoint', () => {
+  const scope = { workspaceId: 1, environment: 'Customer' } as const
+  const sealing = () => {
+    const sealed = randomBytes(8)
+    return (id: number) => ({ keyId: 'k', sealed: Buffer.concat([sealed, Buffer.from([id])]) })
+  }
+  const create = async (store: Store) => {
+    const created = await store.webhookEndpoints.create({
+      ...actor,
+      ...scope,
+      name: 'A',
+      url: 'https://example.com',
+      eventTypes: [],
+      now: 1000,
+      position: await store.events.head(),
+      maxOfWorkspace: 9,
+      sealSecret: sealing(),
+    })
+    assert.ok('id' in created)
+    return created
+  }
+
+  eachLoss('is created once', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const other = await create(store)
+    const created = await losing(
+      proxy,
+      statements.commit,
+      lose,
+      () => create(store),
+      // The retry waits here until the commit.
+      statements.lockWebhooks,
+    )
+    const found = (await store.webhookEndpoints.list(scope)).map(({ id }) => id)
+    assert.deepEqual(found, [other.id, created.id])
+  })
+
+  eachLoss('gets one secret by a rotation', async (t, lose) => {
+    const { store, proxy } = await openProxied(t)
+    const { id } = await create(store)
+    const rotation = { ...actor, ...scope, id, now: 2000, overlapEndsAt: 9000, sealSecret: sealing() }
+    const rotated = await losing(
+      proxy,
+      statements.commit,
+      lose,
+      () => store.webhookEndpoints.rotateSecret(rotation),
+      statements.lockWebhooks,
+    )
+    assert.ok(rotated !== null && 'id' in rotated)
+    const [target] = await store.webhookDeliveries.targets()
+    assert.deepEqual(
+      target?.secrets.map(({ expiresAt }) => expiresAt),
+      [null, 9000],
+    )
+  })
+})

@@ -47,6 +47,7 @@ export const statements = {
   createConsoleSession: /^INSERT INTO console_session/,
   touchConsoleSession: /^UPDATE console_session/,
   deleteConsoleSession: /^DELETE FROM console_session WHERE session_hash/,
+  lockWebhooks: /^SELECT 1 FROM webhook_leader FOR UPDATE/,
   lockMigrations: /^SELECT pg_try_advisory_xact_lock/,
   commit: /^COMMIT/,
 } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RecordedAttempt } from '../../src/domain/webhook/webhook-delivery-store.ts'
-import { attemptsByEndpoint } from '../../src/store/webhook-row.ts'
+import type { RecordedAttempt } from '../../../src/domain/webhook/webhook-delivery-store.ts'
+import { attemptsByEndpoint } from '../../../src/domain/webhook/webhook-delivery.ts'
 
 const attempt = (endpointId: number, startedAt: number, isDelivered: boolean): RecordedAttempt => ({
   ...{ id: startedAt, endpointId, teamId: null, attempts: 1, startedAt, durationMs: 1, isDelivered },

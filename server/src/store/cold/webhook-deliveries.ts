@@ -1,0 +1,332 @@
+import { firstEventId } from '../../domain/audit/audit-event.ts'
+import type { EventType } from '../../domain/event/event.ts'
+import { retryPeriodMs } from '../../domain/webhook/retry-schedule.ts'
+import {
+  attemptsByEndpoint,
+  decideClaim,
+  recordedState,
+  type DeliveryState,
+  type WebhookDelivery,
+} from '../../domain/webhook/webhook-delivery.ts'
+import type {
+  DueDelivery,
+  RecordAttempts,
+  RecordedAttempt,
+  Redeliver,
+  WebhookDeliveryStore,
+  WebhookTarget,
+} from '../../domain/webhook/webhook-delivery-store.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import { inBatches, type Batch, type Operation, type Operations } from './operation.ts'
+import { raw, rowsOf, sql } from './sql.ts'
+import {
+  changeQueues,
+  describedEndpoint,
+  endpointOf,
+  maxBatchDeliveries,
+  selectUndelivered,
+  type WebhookEndpointRow,
+} from './webhook-endpoints.ts'
+
+interface LeaderRow {
+  readonly holder: string | null
+  readonly expires_at: number
+  readonly position: string | null
+}
+
+interface WebhookSecretRow {
+  readonly webhook_endpoint_id: number
+  readonly token_key_id: string
+  readonly token_sealed: Uint8Array
+  readonly expires_at: number | null
+}
+
+interface WebhookDeliveryRow {
+  readonly webhook_delivery_id: number
+  readonly webhook_endpoint_id: number
+  readonly event_id: string
+  readonly event_type: EventType
+  readonly team_id: number
+  readonly body: string
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly first_attempt_at: number | null
+  readonly last_attempt_at: number | null
+  readonly next_attempt_at: number | null
+  readonly response_status: number | null
+  readonly duration_ms: number | null
+  readonly error_code: string | null
+}
+
+/** The deliveries of webhooks and the claim of the leader, without `redeliver`, which consists of `redeliverBatch`. */
+export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver'>> = {
+  *claim(claim) {
+    const [leader] = yield* sql<LeaderRow>`
+      SELECT * FROM webhook_leader WHERE EXISTS (SELECT 1 FROM webhook_endpoint)`.prepared(
+      'webhook_leader_select',
+    )
+    if (leader === undefined) return null
+    const decision = decideClaim({ holder: leader.holder, expiresAt: leader.expires_at }, claim)
+    if (decision !== 'claim') return decision === 'keep' ? { position: leader.position } : null
+    const { holder, now, durationMs } = claim
+    const [claimed] = yield* sql<Pick<LeaderRow, 'position'>>`
+      UPDATE webhook_leader SET holder = ${holder}, expires_at = ${now + durationMs}
+      WHERE holder = ${holder} OR expires_at <= ${now} RETURNING position`
+    return claimed ?? null
+  },
+
+  *release(holder) {
+    yield* sql`UPDATE webhook_leader SET holder = NULL, expires_at = 0 WHERE holder = ${holder}`
+  },
+
+  *targets() {
+    const endpoints = yield* sql<WebhookEndpointRow>`
+      SELECT * FROM webhook_endpoint ORDER BY webhook_endpoint_id`.prepared('webhook_endpoint_select_all')
+    const secrets = yield* sql<WebhookSecretRow>`
+      SELECT * FROM webhook_secret ORDER BY secret_number DESC`.prepared('webhook_secret_select_all')
+    return targetsOf(endpoints, secrets)
+  },
+
+  *enqueue({ holder, from, to, now, deliveries }) {
+    yield* changeQueues()
+    const moved = yield* sql`UPDATE webhook_leader SET position = ${to}
+      WHERE holder = ${holder} AND position IS NOT DISTINCT FROM ${from} RETURNING 1`
+    if (moved.length === 0) return false
+    if (deliveries.length === 0) return true
+    const rows = deliveries.map((delivery, ordinal) => ({
+      webhook_endpoint_id: delivery.endpointId,
+      event_id: delivery.eventId,
+      event_type: delivery.eventType,
+      team_id: delivery.teamId ?? 0,
+      body: delivery.body,
+      ordinal,
+    }))
+    const types = {
+      webhook_endpoint_id: 'bigint',
+      event_id: 'uuid',
+      event_type: 'text',
+      team_id: 'bigint',
+      body: 'text',
+      ordinal: 'bigint',
+    } as const
+    yield* sql`
+      INSERT INTO webhook_delivery (webhook_endpoint_id, workspace_id, environment, event_id, event_type, team_id, body)
+      SELECT webhook_endpoint_id, workspace_id, environment, event_id, event_type, team_id, body
+      FROM ${rowsOf(types, rows)} AS new JOIN webhook_endpoint USING (webhook_endpoint_id) ORDER BY new.ordinal`
+    yield* promote(rows, now)
+    return true
+  },
+
+  *due({ now, endpoints, limit }) {
+    const wanted = endpoints.map(({ id }) => ({ id }))
+    const withDue = yield* sql<{ id: number }>`
+      SELECT id FROM ${rowsOf({ id: 'bigint' }, wanted)} AS wanted
+      WHERE EXISTS (SELECT 1 FROM webhook_delivery WHERE webhook_endpoint_id = id AND next_attempt_at <= ${now})`.prepared(
+      'webhook_endpoint_select_due',
+    )
+    const ids = new Set(withDue.map(({ id }) => id))
+    const due: DueDelivery[] = []
+    for (const endpoint of endpoints.filter(({ id }) => ids.has(id))) {
+      if (due.length >= limit) break
+      const rows = yield* sql<WebhookDeliveryRow>`
+        SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ${endpoint.id} AND next_attempt_at <= ${now}
+        ORDER BY next_attempt_at, webhook_delivery_id
+        LIMIT ${Math.min(endpoint.limit, limit - due.length)}`.prepared('webhook_delivery_select_due')
+      due.push(...rows.map(dueDeliveryOf))
+    }
+    return due
+  },
+
+  *record({ holder, attempts, ...actor }) {
+    yield* changeQueues()
+    const leader = yield* sql`SELECT 1 FROM webhook_leader WHERE holder = ${holder}`
+    if (leader.length === 0) return null
+    const recorded = attempts.map((attempt) => ({ ...attempt, ...recordedState(attempt) }))
+    yield* setStates(recorded)
+    const health = { endpointId: 'bigint', succeededAt: 'bigint', failedAt: 'bigint' } as const
+    yield* sql`UPDATE webhook_endpoint SET last_success_at = coalesce(succeededAt, last_success_at),
+        failing_since = CASE WHEN succeededAt IS NULL THEN coalesce(failing_since, failedAt) ELSE failedAt END
+      FROM ${rowsOf(health, attemptsByEndpoint(attempts))} AS new WHERE webhook_endpoint_id = endpointId`
+    const delivered = attempts.filter(({ isDelivered }) => isDelivered)
+    const queues = delivered.map(({ endpointId, teamId }) => ({
+      webhook_endpoint_id: endpointId,
+      team_id: teamId ?? 0,
+    }))
+    yield* promote(queues, actor.now)
+    const disabled: number[] = []
+    for (const { endpointId } of recorded.filter(({ isLast }) => isLast))
+      if (yield* disable(endpointId, actor)) disabled.push(endpointId)
+    return disabled
+  },
+
+  *backlog() {
+    // An operator knows that a paused endpoint gets nothing.
+    const rows = yield* selectUndelivered(
+      sql`webhook_endpoint_id NOT IN (SELECT webhook_endpoint_id FROM webhook_endpoint WHERE state = 'paused')`,
+    )
+    return {
+      undelivered: rows.reduce((sum, { pending, failing }) => sum + pending + failing, 0),
+      oldestEventId: rows[0]?.oldest_event_id ?? null,
+    }
+  },
+
+  *list({ workspaceId, environment, endpointId, state, beforeId, limit }) {
+    // The condition is that of an index.
+    const undelivered = state === null || state === 'delivered' ? '' : "AND state <> 'delivered'"
+    const rows = yield* sql<WebhookDeliveryRow>`SELECT * FROM webhook_delivery
+      WHERE webhook_endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND environment = ${environment}
+        AND webhook_delivery_id < ${beforeId ?? Number.MAX_SAFE_INTEGER}
+        AND state = coalesce(${state}, state) ${raw(undelivered)}
+      ORDER BY webhook_delivery_id DESC LIMIT ${limit}`
+    return rows.map(deliveryOf)
+  },
+
+  deleteOlderThan: inBatches((before: number) => {
+    let isDeleted = false
+    return function* () {
+      yield* changeQueues()
+      const { length } = yield* sql`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
+          SELECT webhook_delivery_id FROM webhook_delivery
+          WHERE event_id < ${firstEventId(before)} AND (state = 'delivered' OR event_id < ${firstEventId(before - retryPeriodMs)})
+          ORDER BY event_id LIMIT ${maxBatchDeliveries}
+        ) RETURNING 1`
+      isDeleted ||= length > 0
+      const isDone = length < maxBatchDeliveries
+      // The first of a queue may have been deleted.
+      if (isDone && isDeleted)
+        yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${before}
+          WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
+            SELECT min(webhook_delivery_id) FROM webhook_delivery WHERE state <> 'delivered'
+            GROUP BY webhook_endpoint_id, team_id
+          )`
+      return { count: length, isDone }
+    }
+  }),
+}
+
+/** Redelivers a batch of the deliveries of an endpoint. Null if there is no such endpoint. */
+export function* redeliverBatch({
+  workspaceId,
+  environment,
+  endpointId,
+  now,
+  which,
+}: Redeliver): Operation<Batch | null> {
+  yield* changeQueues()
+  const found = yield* sql`SELECT 1 FROM webhook_endpoint
+    WHERE webhook_endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND environment = ${environment}`
+  if (found.length === 0) return null
+  const condition =
+    'deliveryId' in which
+      ? sql`webhook_delivery_id = ${which.deliveryId}`
+      : sql`event_id >= ${firstEventId(which.since)} AND event_id < ${firstEventId(which.until)}
+          AND last_attempt_at < ${now} AND NOT (state = 'pending' AND attempts = 0)
+          ORDER BY webhook_delivery_id LIMIT ${maxBatchDeliveries}`
+  const rows = yield* sql<{ webhook_endpoint_id: number; team_id: number }>`
+    UPDATE webhook_delivery SET state = 'pending', attempts = 0, first_attempt_at = NULL,
+      next_attempt_at = CASE WHEN next_attempt_at IS NULL THEN NULL ELSE CAST(${now} AS bigint) END
+    WHERE webhook_delivery_id IN (
+      SELECT webhook_delivery_id FROM webhook_delivery WHERE webhook_endpoint_id = ${endpointId} AND ${condition}
+    ) RETURNING webhook_endpoint_id, team_id`
+  yield* promote(rows, now)
+  return { count: rows.length, isDone: 'deliveryId' in which || rows.length < maxBatchDeliveries }
+}
+
+/** Makes the first deliveries of queues due, unless they have a next attempt. */
+const promote = (
+  queues: readonly Pick<WebhookDeliveryRow, 'webhook_endpoint_id' | 'team_id'>[],
+  now: number,
+) => sql`
+  UPDATE webhook_delivery SET next_attempt_at = ${now}
+  WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
+    SELECT (
+      SELECT min(first.webhook_delivery_id) FROM webhook_delivery AS first
+      WHERE first.webhook_endpoint_id = queue.webhook_endpoint_id AND first.team_id = queue.team_id
+        AND first.state <> 'delivered'
+    )
+    FROM ${rowsOf({ webhook_endpoint_id: 'bigint', team_id: 'bigint' }, queues)} AS queue
+  )`
+
+const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recordedState>)[]) => sql`
+  UPDATE webhook_delivery SET state = new.state, attempts = new.attempts,
+    first_attempt_at = coalesce(first_attempt_at, new.startedAt), last_attempt_at = new.startedAt,
+    next_attempt_at = new.nextAttemptAt, response_status = new.responseStatus,
+    duration_ms = new.durationMs, error_code = new.errorCode
+  FROM ${rowsOf(
+    {
+      id: 'bigint',
+      state: 'text',
+      attempts: 'bigint',
+      startedAt: 'bigint',
+      nextAttemptAt: 'bigint',
+      responseStatus: 'bigint',
+      durationMs: 'bigint',
+      errorCode: 'text',
+    },
+    attempts,
+  )} AS new
+  WHERE webhook_delivery_id = new.id`
+
+/** Disables an endpoint if it is active, and returns whether it was. */
+function* disable(
+  endpointId: number,
+  actor: Pick<RecordAttempts, 'author' | 'requestId' | 'now'>,
+): Operation<boolean> {
+  const [row] = yield* sql<WebhookEndpointRow>`
+    UPDATE webhook_endpoint SET state = 'disabled', updated_at = ${actor.now}
+    WHERE webhook_endpoint_id = ${endpointId} AND state = 'active' RETURNING *`
+  if (row === undefined) return false
+  const endpoint = endpointOf(row)
+  const { workspaceId, environment } = endpoint
+  const change = { workspaceId, environment, ...actor }
+  yield* appendAuditEvent('webhook_endpoint.disabled', change, describedEndpoint(endpoint))
+  return true
+}
+
+/** Returns the endpoints with their secrets. `secrets` has the newest first. */
+function targetsOf(
+  endpoints: readonly WebhookEndpointRow[],
+  secrets: readonly WebhookSecretRow[],
+): WebhookTarget[] {
+  const secretsOf = new Map<number, WebhookTarget['secrets'][number][]>(
+    endpoints.map(({ webhook_endpoint_id: id }) => [id, []]),
+  )
+  for (const { webhook_endpoint_id: id, ...row } of secrets)
+    secretsOf.get(id)?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
+  return endpoints.map((row) => ({
+    ...endpointOf(row),
+    isSucceeding: row.last_success_at !== null && row.failing_since === null,
+    secrets: secretsOf.get(row.webhook_endpoint_id) ?? [],
+  }))
+}
+
+function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
+  return {
+    id: row.webhook_delivery_id,
+    endpointId: row.webhook_endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    teamId: row.team_id || null,
+    state: row.state,
+    attempts: row.attempts,
+    lastAttemptAt: row.last_attempt_at,
+    nextAttemptAt: row.next_attempt_at,
+    responseStatus: row.response_status,
+    durationMs: row.duration_ms,
+    errorCode: row.error_code,
+  }
+}
+
+function dueDeliveryOf(row: WebhookDeliveryRow): DueDelivery {
+  const { id, endpointId, eventId, eventType, teamId, attempts } = deliveryOf(row)
+  return {
+    id,
+    endpointId,
+    eventId,
+    eventType,
+    teamId,
+    attempts,
+    body: row.body,
+    firstAttemptAt: row.first_attempt_at,
+  }
+}
