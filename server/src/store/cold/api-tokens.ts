@@ -101,7 +101,7 @@ export const apiTokens: Operations<ApiTokenStore> = {
     const given = reports.map(({ apiTokenId }) => ({ api_token_id: apiTokenId }))
     const rows = yield* sql<{ api_token_id: number; booked_until: number | null; now: number }>`
       SELECT api_token_id, booked_until, ${sharedClock()} AS now
-      FROM ${rowsOf({ api_token_id: 'bigint' }, given)} AS given JOIN api_token USING (api_token_id)`
+      FROM ${rowsOf('given', { api_token_id: 'bigint' }, given)} JOIN api_token USING (api_token_id)`
     const found = new Map(rows.map((row) => [row.api_token_id, row]))
     const used = reports.flatMap((report) => {
       const row = found.get(report.apiTokenId)
@@ -111,7 +111,7 @@ export const apiTokens: Operations<ApiTokenStore> = {
       return { api_token_id: row.api_token_id, booked_until: Math.round(until * 1000), aheadMs: until - now }
     })
     yield* sql`UPDATE api_token SET booked_until = used.booked_until
-      FROM ${rowsOf({ api_token_id: 'bigint', booked_until: 'bigint' }, used)} AS used
+      FROM ${rowsOf('used', { api_token_id: 'bigint', booked_until: 'bigint' }, used)}
       WHERE api_token.api_token_id = used.api_token_id`.prepared('api_token_report_usage')
     return used.map(({ api_token_id: apiTokenId, aheadMs }) => ({ apiTokenId, aheadMs }))
   },
@@ -123,7 +123,7 @@ export const apiTokens: Operations<ApiTokenStore> = {
     yield* sql`UPDATE api_token SET last_used_at = used.used_at
       FROM (
         SELECT api_token_id, max(used_at) AS used_at
-        FROM ${rowsOf({ api_token_id: 'bigint', used_at: 'bigint' }, given)} AS given GROUP BY api_token_id
+        FROM ${rowsOf('given', { api_token_id: 'bigint', used_at: 'bigint' }, given)} GROUP BY api_token_id
       ) AS used
       WHERE api_token.api_token_id = used.api_token_id AND coalesce(last_used_at, 0) < used.used_at`
   },

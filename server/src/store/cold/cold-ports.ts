@@ -4,9 +4,11 @@ import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint
 import { apiTokens } from './api-tokens.ts'
 import { auditLog } from './audit-log.ts'
 import { dataSources } from './data-sources.ts'
+import { encryptedTokens } from './encrypted-tokens.ts'
 import { portOf, type Runner } from './operation.ts'
 import { secretKeys } from './secret-keys.ts'
 import { sessions } from './sessions.ts'
+import { userGroupHistory } from './user-group-history.ts'
 import { redeliverBatch, webhookDeliveries } from './webhook-deliveries.ts'
 import { deleteOfEndpoint, webhookEndpoints } from './webhook-endpoints.ts'
 import { workspaces } from './workspaces.ts'
@@ -19,6 +21,8 @@ export function coldPorts(runner: Runner) {
     apiTokens: portOf<Store['apiTokens']>(runner, 'ApiTokens', apiTokens),
     sessions: portOf<Store['sessions']>(runner, 'Sessions', sessions),
     secretKeys: portOf<Store['secretKeys']>(runner, 'SecretKeys', secretKeys),
+    encryptedTokens: portOf<Store['encryptedTokens']>(runner, 'EncryptedTokens', encryptedTokens),
+    userGroupHistory: portOf<Store['userGroupHistory']>(runner, 'UserGroupHistory', userGroupHistory),
     audit: portOf<Store['audit']>(runner, 'AuditLog', auditLog),
     webhookEndpoints: webhookEndpointStore(runner),
     webhookDeliveries: webhookDeliveryStore(runner),

@@ -220,7 +220,7 @@ function* findShared(
     const entries = yield* sql<{ data_source_id: number; team_id: number }>`
       WITH wanted AS MATERIALIZED (
         SELECT CAST(${workspaceId} AS bigint) AS workspace_id, CAST(${environment} AS text) AS environment, given.*
-        FROM ${rowsOf({ data_source_id: 'bigint', schema_key: 'text', data_source_key: 'text' }, wanted)} AS given
+        FROM ${rowsOf('given', { data_source_id: 'bigint', schema_key: 'text', data_source_key: 'text' }, wanted)}
       )
       SELECT data_source_id, team_id
       FROM wanted JOIN mapping_entry USING (workspace_id, environment, schema_key, data_source_key)

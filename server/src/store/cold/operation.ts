@@ -4,7 +4,7 @@ import { Sql } from './sql.ts'
 const begin = Symbol('begin')
 
 /** The statements of one operation, and the result that it computes from their rows. */
-export type Operation<Result> = Generator<Sql | typeof begin, Result, unknown>
+export type Operation<Result> = Generator<Sql | typeof begin | PerShard, Result, unknown>
 
 /**
  * Makes all statements of an operation one transaction. Without it, PostgreSQL commits each statement by itself; SQLite always runs an
@@ -12,6 +12,28 @@ export type Operation<Result> = Generator<Sql | typeof begin, Result, unknown>
  */
 export function* transaction(): Operation<Attempted> {
   return (yield begin) as Attempted
+}
+
+/** Statements on rows of user groups. */
+export class PerShard<Row extends { readonly bucket: number } = { readonly bucket: number }> {
+  readonly rows: readonly Row[]
+  readonly statementsOf: (shardBucket: number | null, rows: readonly Row[]) => readonly Sql[]
+
+  constructor(rows: readonly Row[], statementsOf: PerShard<Row>['statementsOf']) {
+    this.rows = rows
+    this.statementsOf = statementsOf
+  }
+}
+
+/**
+ * Runs statements on rows of user groups, on Citus once for each shard, with a bucket of the shard; otherwise it is null. They are no
+ * transaction on PostgreSQL. Returns their rows.
+ */
+export function* forEachShard<Row extends { readonly bucket: number }>(
+  rows: readonly Row[],
+  statementsOf: PerShard<Row>['statementsOf'],
+): Operation<unknown[]> {
+  return (yield new PerShard(rows, statementsOf) as unknown as PerShard) as unknown[]
 }
 
 export interface Attempted {

@@ -67,6 +67,11 @@ export function raw(text: string): Sql {
   return new Sql((output) => (output.text += text))
 }
 
+/** Writes parameters, separated by commas. */
+export function list(values: readonly unknown[]): Sql {
+  return new Sql((output) => (output.text += values.map((value) => placeholder(output, value)).join(', ')))
+}
+
 /** Writes SQL that differs. */
 export function either<Row = unknown>(dialects: Readonly<Record<Dialect, Sql>>): Sql<Row> {
   return new Sql((output) => dialects[output.dialect].write(output))
@@ -77,13 +82,14 @@ export function postgres(strings: TemplateStringsArray, ...values: readonly unkn
   return either({ sqlite: raw(''), postgres: sql(strings, ...values) })
 }
 
-type ColumnType = 'bigint' | 'bytea' | 'smallint' | 'text' | 'uuid'
+export type ColumnType = 'bigint' | 'bytea' | 'smallint' | 'text' | 'uuid'
 
 /**
  * Writes a table of these rows, for `FROM`. The rows are one parameter on SQLite (a JSON array) and one for each column on PostgreSQL,
  * so that the text does not depend on their number.
  */
 export function rowsOf<Column extends string>(
+  alias: string,
   types: Readonly<Record<Column, ColumnType>>,
   rows: readonly Readonly<Record<NoInfer<Column>, unknown>>[],
 ): Sql {
@@ -94,19 +100,18 @@ export function rowsOf<Column extends string>(
         type === 'bytea' ? `unhex(value ->> ${i}) AS ${name}` : `value ->> ${i} AS ${name}`,
       )
       const json = JSON.stringify(rows.map((row) => columns.map(([name, type]) => jsonOf(row[name], type))))
-      output.text += `(SELECT ${cells.join(', ')} FROM json_each(${placeholder(output, json)}))`
+      output.text += `(SELECT ${cells.join(', ')} FROM json_each(${placeholder(output, json)})) AS ${alias}`
     } else {
-      const arrays = columns.map(
-        ([name, type]) =>
-          `${placeholder(
-            output,
-            rows.map((row) => row[name]),
-          )}::${type}[]`,
-      )
+      const arrayOf = (name: Column) => placeholder(output, columnOf(rows, name))
+      const arrays = columns.map(([name, type]) => `${arrayOf(name)}::${type}[]`)
       const names = columns.map(([name]) => name)
-      output.text += `(SELECT * FROM unnest(${arrays.join(', ')}) AS given (${names.join(', ')}))`
+      output.text += `unnest(${arrays.join(', ')}) AS ${alias} (${names.join(', ')})`
     }
   })
+}
+
+function columnOf<Column extends string>(rows: readonly Readonly<Record<Column, unknown>>[], name: Column) {
+  return rows.map((row) => row[name])
 }
 
 function jsonOf(value: unknown, type: ColumnType): unknown {

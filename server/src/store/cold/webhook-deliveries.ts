@@ -112,7 +112,7 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     yield* sql`
       INSERT INTO webhook_delivery (webhook_endpoint_id, workspace_id, environment, event_id, event_type, team_id, body)
       SELECT webhook_endpoint_id, workspace_id, environment, event_id, event_type, team_id, body
-      FROM ${rowsOf(types, rows)} AS new JOIN webhook_endpoint USING (webhook_endpoint_id) ORDER BY new.ordinal`
+      FROM ${rowsOf('new', types, rows)} JOIN webhook_endpoint USING (webhook_endpoint_id) ORDER BY new.ordinal`
     yield* promote(rows, now)
     return true
   },
@@ -120,7 +120,7 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
   *due({ now, endpoints, limit }) {
     const wanted = endpoints.map(({ id }) => ({ id }))
     const withDue = yield* sql<{ id: number }>`
-      SELECT id FROM ${rowsOf({ id: 'bigint' }, wanted)} AS wanted
+      SELECT id FROM ${rowsOf('wanted', { id: 'bigint' }, wanted)}
       WHERE EXISTS (SELECT 1 FROM webhook_delivery WHERE webhook_endpoint_id = id AND next_attempt_at <= ${now})`.prepared(
       'webhook_endpoint_select_due',
     )
@@ -146,7 +146,7 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     const health = { endpointId: 'bigint', succeededAt: 'bigint', failedAt: 'bigint' } as const
     yield* sql`UPDATE webhook_endpoint SET last_success_at = coalesce(succeededAt, last_success_at),
         failing_since = CASE WHEN succeededAt IS NULL THEN coalesce(failing_since, failedAt) ELSE failedAt END
-      FROM ${rowsOf(health, attemptsByEndpoint(attempts))} AS new WHERE webhook_endpoint_id = endpointId`
+      FROM ${rowsOf('new', health, attemptsByEndpoint(attempts))} WHERE webhook_endpoint_id = endpointId`
     const delivered = attempts.filter(({ isDelivered }) => isDelivered)
     const queues = delivered.map(({ endpointId, teamId }) => ({
       webhook_endpoint_id: endpointId,
@@ -244,7 +244,7 @@ const promote = (
       WHERE first.webhook_endpoint_id = queue.webhook_endpoint_id AND first.team_id = queue.team_id
         AND first.state <> 'delivered'
     )
-    FROM ${rowsOf({ webhook_endpoint_id: 'bigint', team_id: 'bigint' }, queues)} AS queue
+    FROM ${rowsOf('queue', { webhook_endpoint_id: 'bigint', team_id: 'bigint' }, queues)}
   )`
 
 const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recordedState>)[]) => sql`
@@ -253,6 +253,7 @@ const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recor
     next_attempt_at = new.nextAttemptAt, response_status = new.responseStatus,
     duration_ms = new.durationMs, error_code = new.errorCode
   FROM ${rowsOf(
+    'new',
     {
       id: 'bigint',
       state: 'text',
@@ -264,7 +265,7 @@ const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recor
       errorCode: 'text',
     },
     attempts,
-  )} AS new
+  )}
   WHERE webhook_delivery_id = new.id`
 
 /** Disables an endpoint if it is active, and returns whether it was. */

@@ -179,7 +179,7 @@ export const selectUndelivered = (condition: Sql) => sql<UndeliveredRow>`
 
 function* healthOf(rows: readonly FoundRow[]): Operation<WebhookEndpointHealth[]> {
   const wanted = sql`webhook_endpoint_id IN (
-    SELECT webhook_endpoint_id FROM ${rowsOf({ webhook_endpoint_id: 'bigint' }, rows)} AS wanted)`
+    SELECT webhook_endpoint_id FROM ${rowsOf('wanted', { webhook_endpoint_id: 'bigint' }, rows)})`
   const found = rows.length === 0 ? [] : yield* selectUndelivered(wanted)
   const undelivered = new Map(found.map((row) => [row.webhook_endpoint_id, row]))
   return rows.map((row) => {

@@ -1,4 +1,4 @@
-import { isBegin, type Batch, type Operation, type Runner } from '../cold/operation.ts'
+import { isBegin, PerShard, type Batch, type Operation, type Runner } from '../cold/operation.ts'
 import type { Sql } from '../cold/sql.ts'
 import type { Distribution } from './citus/distribution.ts'
 import { prepared, type PrimaryPool, type Statement } from './primary-pool.ts'
@@ -31,28 +31,40 @@ export class PostgresRunner implements Runner {
   #attempt<Result>(attempt: Attempt, operation: Operation<Result>): Promise<Result> {
     const { isAmbiguous } = attempt
     const first = operation.next()
-    if (!isBegin(first.value)) return finish(operation, first, (sql) => this.#runAlone(attempt, sql))
+    if (!isBegin(first.value)) return finish(operation, first, (step) => this.#runAlone(attempt, step))
     return attempt.transaction(this.#primary, (query) =>
-      finish(operation, operation.next({ isAmbiguous }), (sql) => query(...rendered(sql))),
+      finish(operation, operation.next({ isAmbiguous }), (step) => query(...rendered(step as Sql))),
     )
   }
 
   /** Runs a statement that is not part of a transaction. If it does not only read, its commit may be ambiguous. */
-  #runAlone(attempt: Attempt, sql: Sql): Promise<unknown[]> {
+  #runAlone(attempt: Attempt, sql: Sql | PerShard): Promise<unknown[]> {
+    if (sql instanceof PerShard) return this.#runOnShards(sql)
     const [statement, values] = rendered(sql)
     const run = (sent?: () => void) => this.#primary.query(statement, values, sent)
     const query = () => (statement.text.startsWith('SELECT') ? run() : attempt.change(run))
     return sql.bucket === undefined ? query() : this.#distribution.onNodeOf(sql.bucket, query)
+  }
+
+  /** Retries each statement by itself. */
+  async #runOnShards({ rows, statementsOf }: PerShard): Promise<unknown[]> {
+    const results = await this.#distribution.forEachShard(rows, async (shardBucket, ofShard) => {
+      const returned: unknown[] = []
+      for (const sql of statementsOf(shardBucket, ofShard))
+        returned.push(...(await this.#retry.query(...rendered(sql), shardBucket)))
+      return returned
+    })
+    return results.flat()
   }
 }
 
 async function finish<Result>(
   operation: Operation<Result>,
   first: IteratorResult<unknown, Result>,
-  run: (sql: Sql) => Promise<unknown[]>,
+  run: (step: Sql | PerShard) => Promise<unknown[]>,
 ): Promise<Result> {
   let step = first
-  while (step.done !== true) step = operation.next(await run(step.value as Sql))
+  while (step.done !== true) step = operation.next(await run(step.value as Sql | PerShard))
   return step.value
 }
 

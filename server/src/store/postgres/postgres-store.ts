@@ -21,13 +21,11 @@ import { remediationFor, PostgresFailure } from './postgres-fault.ts'
 import { acceptTimeline } from './primary-fence.ts'
 import { PrimaryPool, type PoolState, type PrimaryPoolOptions } from './primary-pool.ts'
 import { Retry } from './retry.ts'
-import { EncryptedTokens } from './encrypted-tokens.ts'
 import { SecretKeyRetirement } from './secret-key-retirement.ts'
 import { ApiTokenLookup } from './api-token-lookup.ts'
 import { PostgresTableAccess } from './table-access.ts'
 import { Mappings } from './mappings.ts'
 import { ScopedCoalescers } from './scoped-coalescer.ts'
-import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
@@ -151,7 +149,6 @@ export async function storeOver(
     ...cold,
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: new UserGroupSearch(retry),
-    userGroupHistory: new UserGroupHistory(retry, distribution),
     introspections: new Introspections(retry, distribution),
     dataSources: {
       ...cold.dataSources,
@@ -160,7 +157,6 @@ export async function storeOver(
     },
     apiTokens: { ...cold.apiTokens, find: new ApiTokenLookup(primary, retry, observer).find },
     secretKeys: { ...cold.secretKeys, retire: new SecretKeyRetirement(primary, retry, distribution).retire },
-    encryptedTokens: new EncryptedTokens(retry, distribution),
     events,
     webhookEndpoints: refusedOnCitus(distribution, cold.webhookEndpoints),
     webhookDeliveries: {

@@ -1,5 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { isBegin, type Attempted, type Batch, type Operation, type Runner } from '../cold/operation.ts'
+import {
+  isBegin,
+  PerShard,
+  type Attempted,
+  type Batch,
+  type Operation,
+  type Runner,
+} from '../cold/operation.ts'
 import type { Sql } from '../cold/sql.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { untilDone } from './port.ts'
@@ -17,9 +24,14 @@ export class Statements {
 
   run<Result>(operation: Operation<Result>): Result {
     let step = operation.next()
-    while (step.done !== true)
-      step = operation.next(isBegin(step.value) ? attempted : this.#rowsOf(step.value as Sql))
+    while (step.done !== true) step = operation.next(this.#resultOf(step.value))
     return step.value
+  }
+
+  #resultOf(step: unknown): unknown {
+    if (step instanceof PerShard)
+      return step.statementsOf(null, step.rows).flatMap((sql) => this.#rowsOf(sql))
+    return isBegin(step) ? attempted : this.#rowsOf(step as Sql)
   }
 
   #rowsOf(sql: Sql): unknown[] {

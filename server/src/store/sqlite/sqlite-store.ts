@@ -2,9 +2,7 @@ import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import type { EventStore } from '../../domain/event/event-store.ts'
-import type { EncryptedTokenStore } from '../../domain/reencryption/encrypted-token-store.ts'
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
-import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
@@ -25,14 +23,12 @@ import { Integrity } from './integrity.ts'
 import { LogFlusher } from './log-flusher.ts'
 import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
-import { EncryptedTokens } from './encrypted-tokens.ts'
 import { portOf, untilDone } from './port.ts'
 import { isBusy, problemOf } from './sqlite-fault.ts'
 import { Mappings } from './mappings.ts'
 import { refuseLostLog, spaceOf, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
 import { SqliteTableAccess } from './table-access.ts'
-import { UserGroupHistory } from './user-group-history.ts'
 import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
 
@@ -62,7 +58,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
   const cold = coldPorts(new SqliteRunner(commit, database))
   const mappings = new Mappings(database)
   const userGroups = new UserGroups(database, { changeTracker, mappings, audit, integrity })
-  const userGroupHistory = new UserGroupHistory(database)
   const selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
   return {
     ...cold,
@@ -78,13 +73,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
         commit.runWithoutFlush('UserGroups.isUnchanged', () => userGroups.isUnchanged(...args)),
     },
     userGroupSearch: portOf<UserGroupSearchStore>(commit, new UserGroupSearch(database)),
-    userGroupHistory: {
-      ...portOf<Omit<UserGroupHistoryStore, 'deleteExpired'>>(commit, userGroupHistory),
-      deleteExpired: (deletedBefore) =>
-        untilDone(commit, 'UserGroupHistory.deleteExpired', () =>
-          userGroupHistory.deleteExpired(deletedBefore),
-        ),
-    },
     introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
     dataSources: {
       ...cold.dataSources,
@@ -93,7 +81,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
           mappings.resolveEntries({ workspaceId, environment }, entries),
         ),
     },
-    encryptedTokens: portOf<EncryptedTokenStore>(commit, new EncryptedTokens(database)),
     events: eventsPort(commit, new Events(database)),
     integrity,
     space: () => spaceOf(path),
