@@ -24,6 +24,7 @@ import { postgresSize } from './cases/postgres-size.js'
 import { strictJson } from './cases/strict-json.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
+import { postgresWebhooks, webhooks } from './cases/webhooks.js'
 import { postgresWorkers, workers } from './cases/workers.js'
 import { judge } from './goals.js'
 import { drawPictures, resultFolder } from './lib/pictures.js'
@@ -56,6 +57,8 @@ const cases = {
   'flame-graph': drawFlameGraph,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
+  webhooks,
+  'postgres-webhooks': postgresWebhooks,
   floods: refusedFloods,
   audit,
   'access-log': accessLog,

@@ -15,6 +15,8 @@ import { WebhookSender } from './webhook-sender.ts'
 /** Pause between two steps while this process is the leader, and otherwise, in milliseconds. */
 const leaderPauseMs = 250
 const otherPauseMs = 1000
+/** Pause before an early step, so that it serves several attempts, in milliseconds. */
+const wokenPauseMs = 10
 /** Interval at which the leader counts undelivered events for the metrics, in milliseconds. */
 const countMs = 15_000
 /** Time that attempts in flight have to finish when the service stops, in milliseconds. */
@@ -91,8 +93,9 @@ class Loop {
     this.#dispatcher = dispatcher
     this.#callbacks = callbacks
     dispatcher.onWork(() => {
+      const wasWoken = this.#isWoken
       this.#isWoken = true
-      if (this.#timer !== undefined) this.#schedule(0)
+      if (this.#timer !== undefined && !wasWoken) this.#schedule(wokenPauseMs)
     })
     this.#running = this.#run()
   }
@@ -113,7 +116,7 @@ class Loop {
 
   /** An attempt may have finished during the step. */
   #leaderPause(): number {
-    return this.#isWoken ? 0 : leaderPauseMs
+    return this.#isWoken ? wokenPauseMs : leaderPauseMs
   }
 
   #schedule(pauseMs: number): void {
