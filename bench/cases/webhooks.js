@@ -78,7 +78,9 @@ async function cpuOf({ pid }, work) {
 async function createEndpoint(service, url) {
   const options = `--name bench --url ${url} --environment Testing --json`.split(' ')
   const output = await service.ugs('webhook', 'create', ...options)
-  return String(JSON.parse(output).id)
+  /** @type {{ id: number }} */
+  const endpoint = JSON.parse(output)
+  return String(endpoint.id)
 }
 
 async function startReceiver() {
