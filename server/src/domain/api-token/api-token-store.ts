@@ -1,5 +1,5 @@
 import type { Actor } from '../audit/audit-event.ts'
-import type { ApiToken } from './api-token.ts'
+import type { ApiToken, ApiTokenRotation } from './api-token.ts'
 import type { SharedUsage, UsageReport } from './rate-limiter.ts'
 
 /** API tokens, found by the SHA-256 of the token. */
@@ -47,13 +47,13 @@ export type NewApiToken = Omit<ApiToken, 'id' | 'revokedAt' | 'lastUsedAt' | 're
   Partial<Pick<ApiToken, 'rateLimit'>> &
   Actor & { readonly tokenHash: Uint8Array }
 
-export interface RevokeApiToken extends Actor {
+interface RevokeApiToken extends Actor {
   readonly id: number
   readonly now: number
 }
 
 /** Sets an API token's own rate limit. Null restores the default of the service. */
-export interface LimitApiToken extends Actor, Pick<ApiToken, 'id' | 'rateLimit'> {
+interface LimitApiToken extends Actor, Pick<ApiToken, 'id' | 'rateLimit'> {
   readonly now: number
 }
 
@@ -65,15 +65,13 @@ export interface RotateApiToken extends Actor {
   readonly now: number
 }
 
-export type RotateApiTokenOutcome =
+type RotateApiTokenOutcome =
   | { readonly outcome: 'rotated'; readonly apiToken: ApiToken; readonly oldApiToken: ApiToken }
-  | { readonly outcome: 'superseded'; readonly replacedBy: number }
-  /** The API token is revoked or expired. */
-  | { readonly outcome: 'unusable' }
+  | Exclude<ApiTokenRotation, { readonly outcome: 'rotated' }>
   | { readonly outcome: 'not_found' }
 
 /** Last use of an API token. */
-export interface ApiTokenUse {
+interface ApiTokenUse {
   readonly id: number
   readonly usedAt: number
 }

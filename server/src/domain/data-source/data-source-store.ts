@@ -47,7 +47,7 @@ export type NewSchema = Omit<Schema, 'id'> & Actor
 export type NewDataSource = Omit<DataSource, 'id'> & Actor & TenantScope
 
 /** Deletes a schema or a data source. */
-export interface DeleteRegistered extends TenantScope, Actor {
+interface DeleteRegistered extends TenantScope, Actor {
   readonly id: number
   readonly now: number
 }
@@ -60,12 +60,12 @@ export interface ListDataSources extends TenantScope {
   readonly limit: number
 }
 
-export interface ListSharedDataSources extends TenantScope {
+interface ListSharedDataSources extends TenantScope {
   /** Examines data sources with higher ids; null starts at the beginning. */
   readonly afterId: number | null
 }
 
-export interface SharedDataSources {
+interface SharedDataSources {
   /** In order of id. Found by the text of mapping entries; the caller must check which data source an entry names. */
   readonly dataSources: readonly (DataSource & { readonly schemaProvidedId: string })[]
   /** Position of the next call; null at the end. */

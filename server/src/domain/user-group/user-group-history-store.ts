@@ -17,14 +17,14 @@ export interface UserGroupHistoryStore {
   deleteExpired(deletedBefore: number): Promise<number>
 }
 
-export interface ListVersions extends UserGroupLocation {
+interface ListVersions extends UserGroupLocation {
   readonly workspaceId: number
   /** Returns only earlier revisions; null starts at the newest. */
   readonly beforeRevision: number | null
   readonly limit: number
 }
 
-export interface ListDeletedUserGroups extends TenantScope {
+interface ListDeletedUserGroups extends TenantScope {
   readonly deletedAfter: number
   readonly afterTeamId: number | null
   readonly limit: number

@@ -50,7 +50,7 @@ export interface WebhookDeliveryStore {
   deleteOlderThan(before: number): Promise<number>
 }
 
-export interface DeliveryBacklog {
+interface DeliveryBacklog {
   readonly undelivered: number
   readonly oldestEventId: string | null
 }
@@ -77,7 +77,7 @@ export interface NewDelivery {
   readonly body: string
 }
 
-export interface EnqueueDeliveries {
+interface EnqueueDeliveries {
   readonly holder: string
   readonly from: EventPosition | null
   readonly to: EventPosition
@@ -85,7 +85,7 @@ export interface EnqueueDeliveries {
   readonly deliveries: readonly NewDelivery[]
 }
 
-export interface FindDue {
+interface FindDue {
   readonly now: number
   /** Each with the maximum number of its deliveries. */
   readonly endpoints: readonly { readonly id: number; readonly limit: number }[]
@@ -118,7 +118,7 @@ export interface RecordedAttempt extends Pick<
   readonly nextAttemptAt: number | null
 }
 
-export interface ListDeliveries extends TenantScope {
+interface ListDeliveries extends TenantScope {
   readonly endpointId: number
   readonly state: DeliveryState | null
   /** Returns only lower ids; null starts with the newest. */

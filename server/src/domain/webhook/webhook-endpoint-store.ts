@@ -45,7 +45,7 @@ export interface TooManySecrets {
   readonly until: number
 }
 
-export interface NewWebhookEndpoint
+interface NewWebhookEndpoint
   extends Pick<WebhookEndpoint, 'name' | 'url' | 'eventTypes'>, TenantScope, Actor {
   readonly now: number
   readonly sealSecret: SealSecret
@@ -56,7 +56,7 @@ export interface NewWebhookEndpoint
 }
 
 /** Names an endpoint and who changes it. */
-export interface WebhookEndpointCommand extends TenantScope, Actor {
+interface WebhookEndpointCommand extends TenantScope, Actor {
   readonly id: number
   readonly now: number
 }

@@ -24,7 +24,7 @@ export interface NewWorkspace extends Actor {
   readonly apiToken?: Omit<NewApiToken, 'workspaceId' | keyof Actor>
 }
 
-export interface CreatedWorkspace {
+interface CreatedWorkspace {
   readonly workspace: Workspace
   /** Null unless the command asked for an API token. */
   readonly apiToken: ApiToken | null

@@ -72,12 +72,12 @@ export function list(values: readonly unknown[]): Sql {
   return new Sql((output) => (output.text += values.map((value) => placeholder(output, value)).join(', ')))
 }
 
-/** Writes SQL that differs. */
+/** Writes SQL that differs between the dialects. */
 export function either<Row = unknown>(dialects: Readonly<Record<Dialect, Sql>>): Sql<Row> {
   return new Sql((output) => dialects[output.dialect].write(output))
 }
 
-/** Writes SQL for PostgreSQL only. */
+/** Writes SQL for PostgreSQL only. SQLite skips a statement without text, such as a lock. */
 export function postgres(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
   return either({ sqlite: raw(''), postgres: sql(strings, ...values) })
 }

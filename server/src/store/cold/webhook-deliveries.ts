@@ -1,13 +1,8 @@
 import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type { EventType } from '../../domain/event/event.ts'
 import { retryPeriodMs } from '../../domain/webhook/retry-schedule.ts'
-import {
-  attemptsByEndpoint,
-  decideClaim,
-  recordedState,
-  type DeliveryState,
-  type WebhookDelivery,
-} from '../../domain/webhook/webhook-delivery.ts'
+import { attemptsByEndpoint, decideClaim, recordedState } from '../../domain/webhook/delivery-decisions.ts'
+import type { DeliveryState, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts'
 import type {
   DueDelivery,
   RecordAttempts,

@@ -248,7 +248,7 @@ export function describedEndpoint({ id, name, url, eventTypes }: WebhookEndpoint
 }
 
 /** Returns the audit event of an update; null if nothing changed. */
-export function describedUpdate(
+function describedUpdate(
   before: WebhookEndpoint,
   { change }: UpdateWebhookEndpoint,
 ): { action: AuditAction; details: object } | null {

@@ -37,12 +37,12 @@ export class PostgresRunner implements Runner {
     )
   }
 
-  /** Runs a statement that is not part of a transaction. If it does not only read, its commit may be ambiguous. */
+  /** Runs a statement that is not part of a transaction. If it changes data, its commit may be ambiguous. */
   #runAlone(attempt: Attempt, sql: Sql | PerShard): Promise<unknown[]> {
     if (sql instanceof PerShard) return this.#runOnShards(sql)
     const [statement, values] = rendered(sql)
     const run = (sent?: () => void) => this.#primary.query(statement, values, sent)
-    const query = () => (statement.text.startsWith('SELECT') ? run() : attempt.change(run))
+    const query = () => (/\b(INSERT|UPDATE|DELETE)\b/.test(statement.text) ? attempt.change(run) : run())
     return sql.bucket === undefined ? query() : this.#distribution.onNodeOf(sql.bucket, query)
   }
 

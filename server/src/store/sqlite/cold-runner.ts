@@ -36,7 +36,7 @@ export class Statements {
 
   #rowsOf(sql: Sql): unknown[] {
     const { text, values } = sql.render('sqlite')
-    // A lock of PostgreSQL.
+    // It is for PostgreSQL only.
     if (text === '') return []
     let statement = this.#prepared.get(text)
     if (statement === undefined) this.#prepared.set(text, (statement = this.#database.prepare(text)))

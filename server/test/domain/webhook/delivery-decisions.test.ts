@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RecordedAttempt } from '../../../src/domain/webhook/webhook-delivery-store.ts'
-import { attemptsByEndpoint } from '../../../src/domain/webhook/webhook-delivery.ts'
+import { attemptsByEndpoint, decideClaim } from '../../../src/domain/webhook/delivery-decisions.ts'
 
 const attempt = (endpointId: number, startedAt: number, isDelivered: boolean): RecordedAttempt => ({
   ...{ id: startedAt, endpointId, teamId: null, attempts: 1, startedAt, durationMs: 1, isDelivered },
@@ -18,4 +18,20 @@ test('attempts of one batch give the last success and the first failure after it
     { endpointId: 2, succeededAt: 11, failedAt: null },
     { endpointId: 3, succeededAt: null, failedAt: 10 },
   ])
+})
+
+test('one process at a time is the leader, and it extends its claim after half of the time', () => {
+  const claim = { holder: 'a', now: 1000, durationMs: 100 }
+  const decisions = [
+    [null, 0],
+    ['b', 1001],
+    ['b', 1000],
+    ['a', 1050],
+    ['a', 1049],
+    ['a', 900],
+  ] as const
+  assert.deepEqual(
+    decisions.map(([holder, expiresAt]) => decideClaim({ holder, expiresAt }, claim)),
+    ['claim', 'refuse', 'claim', 'keep', 'claim', 'claim'],
+  )
 })
