@@ -134,40 +134,135 @@ export const selectRetiredSecretKey: Statement<unknown> = prepared(
   'SELECT 1 FROM retired_secret_key WHERE key_id = $1',
 )
 
-/** Calls a function of the schema file that applies decisions. The types of its parameters are those of the function. */
-const call = (name: string, parameters: number) =>
-  `${name}(${Array.from({ length: parameters }, (_, i) => `$${i + 1}`).join(', ')})`
+interface ResultRows {
+  readonly team_id: { readonly team_id: number }
+  readonly has_changed: { readonly has_changed: boolean }
+}
 
-/** A call in the SELECT list, because Citus sends only such a call to the node of its bucket. */
-export const create: Statement<{ readonly team_id: number }> = prepared(
-  'user_group_create',
-  `SELECT ${call('create_user_groups', 20)} AS team_id`,
-)
+/** A call of a function of the schema file that applies decisions. */
+export interface Call<Row, Parameter extends string> extends Statement<Row> {
+  readonly parameters: readonly Parameter[]
+}
 
-export const change: Statement<{ readonly team_id: number }> = prepared(
-  'user_group_change',
-  `SELECT ${call('change_user_groups', 30)} AS team_id`,
-)
+/**
+ * Calls a function in the SELECT list, because Citus sends only such a call to the node of its bucket, which it finds only in a parameter
+ * without a name. All other parameters have the names of the function's.
+ */
+function call<Result extends keyof ResultRows, const Parameter extends string>(
+  statementName: string,
+  functionName: string,
+  result: Result,
+  parameters: readonly Parameter[],
+): Call<ResultRows[Result], Parameter> {
+  const named = parameters.map((name, i) => `_${name} => $${i + 2}`)
+  return {
+    ...prepared(statementName, `SELECT ${functionName}($1, ${named.join(', ')}) AS ${result}`),
+    parameters,
+  }
+}
 
-export const replaceToken: Statement<{ readonly team_id: number }> = prepared(
-  'user_group_replace_token',
-  `SELECT ${call('replace_user_group_tokens', 23)} AS team_id`,
-)
+/** Parameters of all functions that write several user groups. */
+const ofItems = [
+  'workspace_id',
+  'environment',
+  'buckets',
+  'team_ids',
+  'event_ids',
+  'actions',
+  'authors',
+  'request_ids',
+  'details',
+] as const
 
-export const endGracePeriod: Statement<{ readonly has_changed: boolean }> = prepared(
-  'superseded_token_end_grace_period',
-  `SELECT ${call('end_grace_period', 12)} AS has_changed`,
-)
+export type ItemParameter = (typeof ofItems)[number]
 
-export const deleteUserGroup: Statement<{ readonly has_changed: boolean }> = prepared(
-  'user_group_delete',
-  `SELECT ${call('delete_user_group', 14)} AS has_changed`,
-)
+export const create = call('user_group_create', 'create_user_groups', 'team_id', [
+  ...ofItems,
+  'provided_ids',
+  'names',
+  'mappings',
+  'properties',
+  'token_hashes',
+  'token_key_ids',
+  'tokens_sealed',
+  'times',
+  'registry_versions',
+  'entries',
+])
 
-export const restoreUserGroup: Statement<{ readonly has_changed: boolean }> = prepared(
-  'user_group_restore',
-  `SELECT ${call('restore_user_group', 12)} AS has_changed`,
-)
+export const change = call('user_group_change', 'change_user_groups', 'team_id', [
+  ...ofItems,
+  'provided_ids',
+  'old_revisions',
+  'old_times',
+  'names',
+  'sets_mapping',
+  'mappings',
+  'sets_properties',
+  'properties',
+  'times',
+  'changed_by',
+  'suspended_times',
+  'version_times',
+  'version_authors',
+  'version_names',
+  'version_mappings',
+  'version_properties',
+  'dropped_revisions',
+  'added',
+  'removed',
+  'registry_version',
+])
+
+export const replaceToken = call('user_group_replace_token', 'replace_user_group_tokens', 'team_id', [
+  ...ofItems,
+  'provided_ids',
+  'names',
+  'old_hashes',
+  'old_issue_times',
+  'old_valid_until',
+  'expected_revisions',
+  'token_hashes',
+  'token_key_ids',
+  'tokens_sealed',
+  'times',
+  'key_hashes',
+  'fingerprints',
+  'key_expiry_times',
+])
+
+/** Parameters of all functions that write one user group. */
+const ofOne = [
+  'workspace_id',
+  'environment',
+  'team_id',
+  'provided_id',
+  'event_id',
+  'action',
+  'author',
+  'request_id',
+  'details',
+] as const
+
+export const endGracePeriod = call('superseded_token_end_grace_period', 'end_grace_period', 'has_changed', [
+  ...ofOne,
+  'token_hash',
+  'time',
+])
+
+export const deleteUserGroup = call('user_group_delete', 'delete_user_group', 'has_changed', [
+  ...ofOne,
+  'revision',
+  'updated_at',
+  'deleted_at',
+  'entries',
+])
+
+export const restoreUserGroup = call('user_group_restore', 'restore_user_group', 'has_changed', [
+  ...ofOne,
+  'deleted_at',
+  'entries',
+])
 
 /** A page of the list, for one request. */
 export const selectPage: Statement<UserGroupRow> = prepared(

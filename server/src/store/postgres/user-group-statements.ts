@@ -63,11 +63,11 @@ interface TransitionItem extends Written {
 
 /** A call of a function for items, with one team id and one event each. */
 interface Write {
-  readonly statement: Statement<{ readonly team_id: number }>
+  readonly statement: sql.Call<{ readonly team_id: number }, string>
   readonly teamIds: readonly number[]
   readonly events: readonly UserGroupEvent[]
-  /** Values of the parameters between the team ids and the event ids. */
-  readonly columns: readonly unknown[]
+  /** Values of the parameters that not all functions have. */
+  readonly columns: Readonly<Record<string, unknown>>
 }
 
 type ByToken = TenantScope & TokenReference
@@ -197,19 +197,18 @@ export class UserGroupStatements {
     const eventIds = items.map(({ now }) => newEventId(now))
     const rows = await this.#primary.query(
       statement,
-      [
-        bucket,
-        workspaceId,
+      callValues(statement, bucket, {
+        workspace_id: workspaceId,
         environment,
-        items.map((item) => item.bucket),
-        teamIds,
+        buckets: items.map((item) => item.bucket),
+        team_ids: teamIds,
+        event_ids: eventIds,
+        actions: events.map(({ action }) => action),
+        authors: items.map(({ author }) => author),
+        request_ids: items.map(({ requestId }) => requestId),
+        details: events.map(({ details }) => details && JSON.stringify(details)),
         ...columns,
-        eventIds,
-        events.map(({ action }) => action),
-        items.map(({ author }) => author),
-        items.map(({ requestId }) => requestId),
-        events.map(({ details }) => details && JSON.stringify(details)),
-      ],
+      }),
       sent,
     )
     const written = new Set(rows.map(({ team_id }) => team_id))
@@ -241,22 +240,31 @@ function locationArrays(items: readonly UserGroupLocation[]): unknown[] {
   return [items.map(({ bucket }) => bucket), items.map(({ teamId }) => teamId)]
 }
 
+function writeOf<Parameter extends string>(
+  statement: sql.Call<{ readonly team_id: number }, Parameter>,
+  teamIds: readonly number[],
+  events: readonly UserGroupEvent[],
+  columns: Readonly<Record<Exclude<Parameter, sql.ItemParameter>, unknown>>,
+): Write {
+  return { statement, teamIds, events, columns }
+}
+
 function creationsOf(items: readonly CreationItem[]): Write {
   const groups = items.map(({ creation }) => creation.userGroup)
-  const columns = [
-    groups.map(({ providedId }) => providedId),
-    groups.map(({ name }) => name),
-    groups.map(({ mapping }) => mapping),
-    groups.map(({ properties }) => properties),
-    items.map(({ creation }) => creation.tokenHash),
-    groups.map(({ token }) => token.keyId),
-    groups.map(({ token }) => token.sealed),
-    groups.map(({ createdAt }) => createdAt),
-    unlessAllNull(items.map(({ registryVersion }) => registryVersion)),
-    items.map(({ creation }) => entriesText(creation.entries.added)),
-  ]
   const teamIds = groups.map(({ teamId }) => teamId)
-  return { statement: sql.create, teamIds, events: items.map(({ creation }) => creation.event), columns }
+  const events = items.map(({ creation }) => creation.event)
+  return writeOf(sql.create, teamIds, events, {
+    provided_ids: groups.map(({ providedId }) => providedId),
+    names: groups.map(({ name }) => name),
+    mappings: groups.map(({ mapping }) => mapping),
+    properties: groups.map(({ properties }) => properties),
+    token_hashes: items.map(({ creation }) => creation.tokenHash),
+    token_key_ids: groups.map(({ token }) => token.keyId),
+    tokens_sealed: groups.map(({ token }) => token.sealed),
+    times: groups.map(({ createdAt }) => createdAt),
+    registry_versions: unlessAllNull(items.map(({ registryVersion }) => registryVersion)),
+    entries: items.map(({ creation }) => entriesText(creation.entries.added)),
+  })
 }
 
 function changesOf(items: readonly TransitionItem[], registryVersion: string | null): Write {
@@ -264,34 +272,34 @@ function changesOf(items: readonly TransitionItem[], registryVersion: string | n
   const setsMapping = changes.map(({ from, to }) => from.mapping !== to.mapping)
   const setsProperties = changes.map(({ from, to }) => from.properties !== to.properties)
   const versions = changes.map(({ version }) => version)
-  const columns = [
-    changes.map(({ to }) => to.providedId),
-    changes.map(({ from }) => from.revision),
-    changes.map(({ from }) => from.updatedAt),
-    changes.map(({ to }) => to.name),
-    setsMapping,
-    changes.map(({ to }, i) => (setsMapping[i] ? to.mapping : null)),
-    setsProperties,
-    changes.map(({ to }, i) => (setsProperties[i] ? to.properties : null)),
-    changes.map(({ to }) => to.updatedAt),
-    changes.map(({ to }) => to.updatedBy),
-    changes.map(({ to }) => to.suspendedAt),
-    versions.map((version) => version?.updatedAt ?? null),
-    versions.map((version) => version?.updatedBy ?? null),
-    versions.map((version) => version?.name ?? null),
-    versions.map((version) => version?.mapping ?? null),
-    versions.map((version) => version?.properties ?? null),
-    unlessAllNull(
+  const teamIds = changes.map(({ to }) => to.teamId)
+  const events = changes.map(({ event }) => event)
+  return writeOf(sql.change, teamIds, events, {
+    provided_ids: changes.map(({ to }) => to.providedId),
+    old_revisions: changes.map(({ from }) => from.revision),
+    old_times: changes.map(({ from }) => from.updatedAt),
+    names: changes.map(({ to }) => to.name),
+    sets_mapping: setsMapping,
+    mappings: changes.map(({ to }, i) => (setsMapping[i] ? to.mapping : null)),
+    sets_properties: setsProperties,
+    properties: changes.map(({ to }, i) => (setsProperties[i] ? to.properties : null)),
+    times: changes.map(({ to }) => to.updatedAt),
+    changed_by: changes.map(({ to }) => to.updatedBy),
+    suspended_times: changes.map(({ to }) => to.suspendedAt),
+    version_times: versions.map((version) => version?.updatedAt ?? null),
+    version_authors: versions.map((version) => version?.updatedBy ?? null),
+    version_names: versions.map((version) => version?.name ?? null),
+    version_mappings: versions.map((version) => version?.mapping ?? null),
+    version_properties: versions.map((version) => version?.properties ?? null),
+    dropped_revisions: unlessAllNull(
       changes.map(({ from, version }) =>
         version !== null && from.revision > revisionsKept ? from.revision - revisionsKept : null,
       ),
     ),
-    unlessAllNull(changes.map(({ entries }) => entriesText(entries.added))),
-    unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
-    registryVersion,
-  ]
-  const teamIds = changes.map(({ to }) => to.teamId)
-  return { statement: sql.change, teamIds, events: changes.map(({ event }) => event), columns }
+    added: unlessAllNull(changes.map(({ entries }) => entriesText(entries.added))),
+    removed: unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
+    registry_version: registryVersion,
+  })
 }
 
 function teamIdOf({ rotation }: RotationItem): number {
@@ -300,23 +308,22 @@ function teamIdOf({ rotation }: RotationItem): number {
 
 function rotationsOf(items: readonly RotationItem[]): Write {
   const rotations = items.map(({ rotation }) => rotation)
-  const columns = [
-    rotations.map(({ userGroup }) => userGroup.providedId),
-    rotations.map(({ userGroup }) => userGroup.name),
-    rotations.map(({ supersededToken }) => supersededToken.hash),
-    rotations.map(({ supersededToken }) => supersededToken.issuedAt),
-    rotations.map(({ supersededToken }) => supersededToken.validUntil),
-    items.map(({ expectedRevision }) => expectedRevision),
-    rotations.map(({ token }) => token.hash),
-    rotations.map(({ token }) => token.keyId),
-    rotations.map(({ token }) => token.sealed),
-    rotations.map(({ supersededToken }) => supersededToken.supersededAt),
-    unlessAllNull(items.map(({ idempotency }) => idempotency?.keyHash ?? null)),
-    items.map(({ idempotency }) => idempotency?.fingerprint ?? null),
-    items.map(({ idempotency }) => idempotency?.expiresAt ?? null),
-  ]
   const events = rotations.map(({ event }) => event)
-  return { statement: sql.replaceToken, teamIds: items.map(teamIdOf), events, columns }
+  return writeOf(sql.replaceToken, items.map(teamIdOf), events, {
+    provided_ids: rotations.map(({ userGroup }) => userGroup.providedId),
+    names: rotations.map(({ userGroup }) => userGroup.name),
+    old_hashes: rotations.map(({ supersededToken }) => supersededToken.hash),
+    old_issue_times: rotations.map(({ supersededToken }) => supersededToken.issuedAt),
+    old_valid_until: rotations.map(({ supersededToken }) => supersededToken.validUntil),
+    expected_revisions: items.map(({ expectedRevision }) => expectedRevision),
+    token_hashes: rotations.map(({ token }) => token.hash),
+    token_key_ids: rotations.map(({ token }) => token.keyId),
+    tokens_sealed: rotations.map(({ token }) => token.sealed),
+    times: rotations.map(({ supersededToken }) => supersededToken.supersededAt),
+    key_hashes: unlessAllNull(items.map(({ idempotency }) => idempotency?.keyHash ?? null)),
+    fingerprints: items.map(({ idempotency }) => idempotency?.fingerprint ?? null),
+    key_expiry_times: items.map(({ idempotency }) => idempotency?.expiresAt ?? null),
+  })
 }
 
 /** The functions skip a step whose array is null. */
@@ -338,11 +345,27 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** The last parameters of the functions: the id of the user group, and id, action, author, request id and details of an audit event. */
+/** Parameters of the functions that write one user group: its id and an audit event. */
 export function eventValues(
   providedId: string | undefined,
   { author, requestId, now }: Actor & { readonly now: number },
   { action, details }: UserGroupEvent,
+) {
+  return {
+    provided_id: providedId,
+    event_id: newEventId(now),
+    action,
+    author,
+    request_id: requestId,
+    details: details && JSON.stringify(details),
+  }
+}
+
+/** Returns the values of a call in the order of its parameters. */
+export function callValues<Parameter extends string>(
+  { parameters }: sql.Call<unknown, Parameter>,
+  bucket: number | null,
+  values: Readonly<Record<Parameter, unknown>>,
 ): unknown[] {
-  return [providedId, newEventId(now), action, author, requestId, details && JSON.stringify(details)]
+  return [bucket, ...parameters.map((name) => values[name])]
 }

@@ -51,6 +51,7 @@ import type { Bucketed } from './scoped-coalescer.ts'
 import { TeamIds } from './team-ids.ts'
 import * as sql from './user-group-sql.ts'
 import {
+  callValues,
   entriesText,
   eventValues,
   withBucket,
@@ -190,17 +191,16 @@ export class UserGroups implements UserGroupStore {
         const decision = decideDeletion(userGroupOf(key, row), command)
         if (decision.outcome !== 'deleted') return decision.outcome
         const { deleted, entries, event } = decision
-        const values = [
-          key.bucket,
-          key.workspaceId,
-          key.environment,
-          teamId,
-          row.revision,
-          row.updated_at,
-          deleted.deletedAt,
-          entriesText(entries.removed),
+        const values = callValues(sql.deleteUserGroup, key.bucket, {
+          workspace_id: key.workspaceId,
+          environment: key.environment,
+          team_id: teamId,
+          revision: row.revision,
+          updated_at: row.updated_at,
+          deleted_at: deleted.deletedAt,
+          entries: entriesText(entries.removed),
           ...eventValues(key.providedId, command, event),
-        ]
+        })
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.deleteUserGroup, values, sent),
         )
@@ -228,15 +228,14 @@ export class UserGroups implements UserGroupStore {
           return existing === null ? decision : { outcome: 'restored', userGroup: existing }
         }
         const { userGroup, entries, event } = decision
-        const values = [
-          bucketOf(userGroup),
-          workspaceId,
+        const values = callValues(sql.restoreUserGroup, bucketOf(userGroup), {
+          workspace_id: workspaceId,
           environment,
-          teamId,
-          deleted?.deletedAt,
-          entriesText(entries.added),
+          team_id: teamId,
+          deleted_at: deleted?.deletedAt,
+          entries: entriesText(entries.added),
           ...eventValues(userGroup.providedId, command, event),
-        ]
+        })
         const [result] = await attempt.change((sent) =>
           this.#primary.query(sql.restoreUserGroup, values, sent),
         )
@@ -289,15 +288,14 @@ export class UserGroups implements UserGroupStore {
         command,
       )
       if (event === null) return
-      const values = [
-        bucket,
-        workspaceId,
+      const values = callValues(sql.endGracePeriod, bucket, {
+        workspace_id: workspaceId,
         environment,
-        teamId,
-        hash,
-        now,
+        team_id: teamId,
+        token_hash: hash,
+        time: now,
         ...eventValues(userGroup?.providedId, command, event),
-      ]
+      })
       await attempt.change((sent) => this.#primary.query(sql.endGracePeriod, values, sent))
     })
   }

@@ -160,7 +160,7 @@ describe('PostgreSQL: a database that is lost during an operation', () => {
     ['createWorkspace', statements.createWorkspace, operations.createWorkspace],
     ['createApiToken', statements.createApiToken, operations.createApiToken],
     ['createFirstApiTokens', statements.commit, operations.createFirstApiTokens],
-    ['revokeApiToken', statements.revokeApiToken, operations.revokeApiToken],
+    ['revokeApiToken', statements.lockApiToken, operations.revokeApiToken],
     ['rotateApiToken', statements.lockApiToken, operations.rotateApiToken],
     ['addSecretKeyCheck', statements.addSecretKeyCheck, operations.addSecretKeyCheck],
     ['createConsoleSession', statements.createConsoleSession, operations.createConsoleSession],

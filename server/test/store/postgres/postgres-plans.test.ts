@@ -8,6 +8,7 @@ import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
 import * as audit from '../../../src/store/cold/audit-log.ts'
 import { rendered } from '../../../src/store/postgres/cold-runner.ts'
 import * as sql from '../../../src/store/postgres/user-group-sql.ts'
+import { callValues } from '../../../src/store/postgres/user-group-statements.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { fill, knowledge, many, pagesOf, discardedRows } from './postgres-grown.ts'
@@ -30,10 +31,27 @@ const eventIds = teamIds.map((id) => `${firstEventId(5000).slice(0, -4)}${id.toS
 const bytes = (prefix: string) => teamIds.map((id) => Buffer.from(`${prefix} ${id}`.padEnd(32)))
 const mapping = '{"many":"20019","s7":"d7","9":"8"}'
 
-const eventsOf = (action: string) => [
-  ...[eventIds, each(action), each('api_token:1'), each('request-1'), each(null)],
-]
-const eventOf = (action: string) => [eventIds[0], action, 'api_token:1', null, null]
+const items = {
+  workspace_id: 1,
+  environment: 'Customer',
+  buckets,
+  team_ids: teamIds,
+  provided_ids: providedIds,
+  event_ids: eventIds,
+  authors: each('api_token:1'),
+  request_ids: each('request-1'),
+  details: each(null),
+}
+const one = {
+  workspace_id: 1,
+  environment: 'Customer',
+  team_id: 7,
+  provided_id: providedIds[0],
+  event_id: eventIds[0],
+  author: 'api_token:1',
+  request_id: null,
+  details: null,
+}
 
 /** Parameters of each statement, for two items or for one. */
 const values: Record<keyof typeof sql, unknown[]> = {
@@ -43,46 +61,83 @@ const values: Record<keyof typeof sql, unknown[]> = {
   selectByToken: [...scopeValues, buckets, teamIds, bytes('token')],
   selectIdempotencyKey: [...scopeValues, buckets, teamIds, hashes],
   resolveEntry: [...tenantScope, ['many', 's1007', '20'], ['d7', 'd1007', '19']],
-  create: [
-    ...[
-      noShard,
-      ...tenantScope,
-      buckets,
-      [30_001, 30_002],
-      ['new 1', 'new 2'],
-      each('New'),
-      each(mapping),
-      each(null),
-    ],
-    ...[bytes('token'), each('k'), bytes('sealed'), each(1), each(null), each(mapping)],
-    ...eventsOf('user_group.created'),
-  ],
-  change: [
-    ...[noShard, ...tenantScope, buckets, teamIds, providedIds, each(1), each(1), each('Changed')],
-    ...[each(true), each(mapping), each(false), each(null), each(2), each('api_token:1'), each(null)],
-    ...[each(1), each('api_token:1'), each('Customer'), each(null), each(null)],
-    ...[each(1), each('{"many":"20019","9":"8"}'), each('{"many":"d7"}'), null],
-    ...eventsOf('user_group.updated'),
-  ],
-  deleteUserGroup: [
-    ...[buckets[0], ...tenantScope, 7, 1, 1, 2, '{"many":"d7","s7":"d7"}', providedIds[0]],
-    ...eventOf('user_group.deleted'),
-  ],
+  create: callValues(sql.create, noShard, {
+    ...items,
+    team_ids: [30_001, 30_002],
+    provided_ids: ['new 1', 'new 2'],
+    names: each('New'),
+    mappings: each(mapping),
+    properties: each(null),
+    token_hashes: bytes('token'),
+    token_key_ids: each('k'),
+    tokens_sealed: bytes('sealed'),
+    times: each(1),
+    registry_versions: each(null),
+    entries: each(mapping),
+    actions: each('user_group.created'),
+  }),
+  change: callValues(sql.change, noShard, {
+    ...items,
+    old_revisions: each(1),
+    old_times: each(1),
+    names: each('Changed'),
+    sets_mapping: each(true),
+    mappings: each(mapping),
+    sets_properties: each(false),
+    properties: each(null),
+    times: each(2),
+    changed_by: each('api_token:1'),
+    suspended_times: each(null),
+    version_times: each(1),
+    version_authors: each('api_token:1'),
+    version_names: each('Customer'),
+    version_mappings: each(null),
+    version_properties: each(null),
+    dropped_revisions: each(1),
+    added: each('{"many":"20019","9":"8"}'),
+    removed: each('{"many":"d7"}'),
+    registry_version: null,
+    actions: each('user_group.updated'),
+  }),
+  deleteUserGroup: callValues(sql.deleteUserGroup, buckets[0] as number, {
+    ...one,
+    revision: 1,
+    updated_at: 1,
+    deleted_at: 2,
+    entries: '{"many":"d7","s7":"d7"}',
+    action: 'user_group.deleted',
+  }),
   selectDeleted: [...tenantScope, deletedTeamId],
-  restoreUserGroup: [
-    ...[bucket('deleted 7'), ...tenantScope, deletedTeamId, 1, '{"many":"d7","s7":"d7"}', 'deleted 7'],
-    ...eventOf('user_group.restored'),
-  ],
-  endGracePeriod: [
-    ...[buckets[0], ...tenantScope, 7, hashes[0], 0, providedIds[0]],
-    ...eventOf('user_group.grace_period_ended'),
-  ],
-  replaceToken: [
-    ...[noShard, ...tenantScope, buckets, teamIds, providedIds, each('Customer'), hashes, each(1), each(2)],
-    ...[each(null), bytes('token'), each('k'), bytes('sealed'), each(2)],
-    ...[bytes('key'), bytes('fingerprint'), each(3)],
-    ...eventsOf('user_group.token_rotated'),
-  ],
+  restoreUserGroup: callValues(sql.restoreUserGroup, bucket('deleted 7'), {
+    ...one,
+    team_id: deletedTeamId,
+    provided_id: 'deleted 7',
+    deleted_at: 1,
+    entries: '{"many":"d7","s7":"d7"}',
+    action: 'user_group.restored',
+  }),
+  endGracePeriod: callValues(sql.endGracePeriod, buckets[0] as number, {
+    ...one,
+    token_hash: hashes[0],
+    time: 0,
+    action: 'user_group.grace_period_ended',
+  }),
+  replaceToken: callValues(sql.replaceToken, noShard, {
+    ...items,
+    names: each('Customer'),
+    old_hashes: hashes,
+    old_issue_times: each(1),
+    old_valid_until: each(2),
+    expected_revisions: each(null),
+    token_hashes: bytes('token'),
+    token_key_ids: each('k'),
+    tokens_sealed: bytes('sealed'),
+    times: each(2),
+    key_hashes: bytes('key'),
+    fingerprints: bytes('fingerprint'),
+    key_expiry_times: each(3),
+    actions: each('user_group.token_rotated'),
+  }),
   selectRetiredSecretKey: ['k'],
   selectPage: [...tenantScope, 'customer 5', 10],
   selectById: [...tenantScope, 7],
