@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { compileSql, type SqlDialect, type VariableSource } from '../src/index.ts'
+import { checkTemplate, compileSql, type SqlDialect, type VariableSource } from '../src/index.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { example } from './support.ts'
 
@@ -92,7 +92,7 @@ function textColumn(type: string): Column {
 
 /** Conditions that select the rows of ¤, and others that select all others. ¤s is a list of it. */
 const equal = [
-  'c = ¤', '¤ = c', 't.c = ¤', '(c) = ¤', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
+  'c = ¤', '¤ = c', 'c = (¤)', 't.c = ¤', '(c) = ¤', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
   'CASE WHEN c = ¤ THEN true ELSE false END', 'n IN (SELECT n FROM t AS u WHERE u.c = ¤)', "c IN (¤s, ¤)", 'coalesce(c = ¤, false)',
 ] // prettier-ignore
 const different = [
@@ -188,6 +188,57 @@ function refusedByDatabase(error: unknown, rows: unknown): unknown[] {
   assert.notEqual((error as Error).name, 'TemplateError', String(error))
   assert.doesNotMatch(String(error), /syntax error at|Parser Error/)
   return []
+}
+
+/** Columns that hold the customer as a part: type, the row of a text, conditions. */
+const parts: Record<Database['dialect'], readonly (readonly [string, (text: string) => string, readonly string[]])[]> = {
+  postgresql: [
+    ['jsonb', (text) => `'${JSON.stringify({ c: text })}'`, ["c->>'c' = ¤", "(c->>'c') = (¤)", "jsonb_extract_path_text(c, 'c') = ¤"]],
+    ...['text[]', 'citext[]', 'text[] COLLATE loose', 'varchar(80)[]'].map((type) => [type, (text: string) => `ARRAY['b', '${text}', NULL]`, ['¤ = ANY(c)', '¤ = SOME(t.c)', 'NOT ¤ <> ALL(c)']] as const),
+    ['numeric[]', (text) => `ARRAY[1, ${Number(text) || -1}]`, ['¤ = ANY(c)']],
+  ],
+  sqlite: [['TEXT', (text) => `'${JSON.stringify({ c: text })}'`, ["c->>'$.c' = ¤", "(c->>'c') = ¤", "json_extract(c, '$.c') = ¤"]]],
+  mariadb: [['JSON', (text) => `'${JSON.stringify({ c: text })}'`, ["JSON_VALUE(c, '$.c') = ¤", "JSON_UNQUOTE(JSON_EXTRACT(c, '$.c')) = ¤"]]],
+  duckdb: [
+    ['JSON', (text) => `'${JSON.stringify({ c: text })}'`, ["(c->>'$.c') = ¤", "json_extract_string(c, 'c') = ¤"]],
+    ['VARCHAR[]', (text) => `['b', '${text}', NULL]`, ['¤ = ANY(c)', 'NOT ¤ <> ALL(t.c)']],
+    ['INTEGER[]', (text) => `[1, ${Number(text) || -1}]`, ['¤ = ANY(c)']],
+  ],
+} // prettier-ignore
+
+for (const dialect of realDatabases) {
+  it(`parts of a column are compared exactly, and meet require (${dialect})`, async (t) => {
+    const database = await openDatabase(t, dialect)
+    if (database === undefined) return
+    if (dialect === 'postgresql')
+      await database.execute(
+        `CREATE EXTENSION IF NOT EXISTS citext;
+         CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+      )
+    const ids = ['acme', 'ACME', 'acme ', '42', '042', ' 42', '42.0', '4.2e1', '%', '_cme', 'acmé']
+    for (const [type, row, conditions] of parts[dialect]) {
+      const isNumber = /numeric|INTEGER/.test(type)
+      const rows = isNumber ? ['42'] : ids
+      await database.execute(`DROP TABLE IF EXISTS t; CREATE TABLE t (n int, c ${type})`)
+      for (const id of rows) await database.execute(`INSERT INTO t VALUES (${ids.indexOf(id)}, ${row(id)})`)
+      await database.execute('INSERT INTO t VALUES (-1, NULL)')
+      for (const condition of conditions)
+        for (const providedId of ids) {
+          const template = `SELECT n FROM t WHERE ${condition.replace('¤', '{{ user_group.provided_id }}')}`
+          if (!condition.startsWith('NOT'))
+            checkTemplate(template, { dialect, require: ['user_group.provided_id'] })
+          const query = database.query(compileSql(template, { ...example, providedId }, { dialect }))
+          const found = await query.catch((error: unknown) =>
+            refusedByDatabase(error, isNumber ? [] : 'texts'),
+          )
+          assert.deepEqual(
+            found.flat().filter((n) => n !== -1),
+            rows.includes(providedId) ? [ids.indexOf(providedId)] : [],
+            `${type}: ${condition} for ${providedId}`,
+          )
+        }
+    }
+  })
 }
 
 describe('mixed items and lists', () => {
