@@ -92,7 +92,8 @@ function checkRequired(
   throw new TemplateError(
     'missing_variable',
     `The statement that begins here is not limited to ${name}: write customer = ${written}, ` +
-      `customer IN (${written}) or customer = ANY(${written}) with a column, joined by AND, in the WHERE of each SELECT, or ` +
+      `customer IN (${written}) or customer = ANY(${written}) with a column or a part of one, such as ` +
+      `(data->>'customer') or JSON_VALUE(data, '$.customer'), joined by AND, in the WHERE of each SELECT, or ` +
       'in the ON of a JOIN without outer joins, not under OR, NOT, CASE or a function. A SELECT that reads only limited ' +
       'subqueries needs none',
     { template, offset: statement.tokens[0]?.start ?? 0 },
