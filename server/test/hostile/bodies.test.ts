@@ -53,7 +53,7 @@ const cases: Record<string, Case> = {
   ...Object.fromEntries(nested),
   '1 MiB of [': ['['.repeat(limit), 'validation_failed', ''],
   '1 MiB of {"a":': ['{"a":'.repeat(limit / 5), 'validation_failed', '/a'],
-  '1 MiB of "': ['"'.repeat(limit), 'validation_failed', ''],
+  '1 MiB of "': ['"'.repeat(limit), 'malformed_json'],
   '1 MiB of ]': [']'.repeat(limit), 'malformed_json'],
   '1 MiB of text': ['x'.repeat(limit), 'malformed_json'],
   'text with single quotes': [

@@ -2,18 +2,19 @@ import { Fault } from '../../domain/fault.ts'
 import { shownPointer } from '../../domain/json/json-pointer.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
 import { limits } from '../limits.ts'
-import { escapedUnit, isHighSurrogate, isLowSurrogate, requiredBytes } from './json-escape.ts'
+import { escapedUnit, isHighSurrogate, isLowSurrogate, isShortEscape, requiredBytes } from './json-escape.ts'
 import { isAcceptedNumber } from './json-number.ts'
+import { isWhiteSpace, withoutWhiteSpace } from './json-white-space.ts'
 
 export interface JsonMember {
-  /** The member's value as sent, without insignificant white space. */
+  /** An object or array as sent, without insignificant white space. Empty for other values, which no one needs as a text. */
   readonly text: JsonText
   /** Nesting depth of its objects and arrays; 0 for a string, number, boolean or null. */
   readonly depth: number
   /** JSON Pointer to the first of its strings and keys that contains U+0000, or null. */
   readonly nulPointer: string | null
-  /** Number of bytes that the text would save as UTF-8 if it escaped only what JSON requires. */
-  readonly excessBytes: number
+  /** Size of the value as UTF-8 without insignificant white space, if it escaped only what JSON requires. */
+  readonly bytes: number
 }
 
 /** The source of a JSON text, for error messages. */
@@ -33,15 +34,16 @@ const maxDepth = 2 * limits.propertiesDepth
 /** Maximum number of fields. No operation has as many. */
 const maxFields = 2 * limits.fieldFaults
 const maxMappingKeys = 2 * limits.mappingEntries
-/** Length of the longest spelling of a mapping key: two escapes per character. */
-const maxMappingKeyLength = 12 * limits.textLength
-/** Maximum size of an object or array that is not `mapping`, in characters. */
+/** Length of the longest spelling of a mapping key or of the name of a field: two escapes per character. */
+const maxKeyLength = 12 * limits.textLength
+/** Maximum size of an object or array that is not `mapping`, in bytes. */
 const maxSize = 2 * limits.propertiesBytes
 /**
- * Maximum number of characters outside of strings, with quotes and without white space. Properties may have nothing else, and a mapping
- * has six per entry.
+ * Maximum number of bytes outside of strings and `mapping`, with quotes and without white space. Properties may have nothing else.
  */
 const maxStructure = limits.propertiesBytes + 8 * limits.mappingEntries
+/** The same of `mapping`. A valid entry has six, and one with a number or another literal a few more. */
+const maxMappingStructure = 16 * maxMappingKeys
 
 const quote = 0x22
 const backslash = 0x5c
@@ -52,46 +54,64 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 const minus = 0x2d
+const plus = 0x2b
+const point = 0x2e
+const zero = 0x30
 const slash = 0x2f
-/** The letters of true, false and null. */
-const literalLetters = new Set(Buffer.from('truefalsenull'))
+/** A bit that makes a letter lower case. */
+const lowerCase = 0x20
+const smallE = 0x65
+const literals = new Map(
+  ['true', 'false', 'null'].map((text) => [text.charCodeAt(0), [...Buffer.from(text)]]),
+)
 
-/** Number of characters that are read one by one before a search for the next escape. */
-const fewCharacters = 16
+const duplicate = 'is a duplicate key'
 
-function isDigit(char: number): boolean {
-  return char >= 0x30 && char <= 0x39
-}
+/** The token that must follow. `end` is that of the object or array around it. */
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
 
-function isWhiteSpace(char: number): boolean {
-  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
 }
 
 /**
- * Scans a text for the problems that `JSON.parse` ignores, and for limits, in one pass. It runs before `JSON.parse`, which takes long for a
- * text of many values: the scan stops at the first limit. A valid text causes almost no allocations: positions are computed only for an
- * error. The results have a meaning only if `JSON.parse` accepts the text.
+ * Checks a text in one pass: its syntax (RFC 8259), the rules that `JSON.parse` ignores, and limits. It runs before `JSON.parse`, which
+ * takes long for a text of many values: the scan stops at the first limit. A valid text causes almost no allocations: positions and
+ * names are computed only for errors.
  */
 export class JsonScan {
   readonly members = new Map<string, JsonMember>()
-  keyCount = 0
   /** The first problem that `JSON.parse` ignores. */
   fault: Fault | undefined
 
+  readonly #bytes: Buffer
   readonly #text: string
+  readonly #isAscii: boolean
+  /** True if a string ends at the next quote. */
+  readonly #isPlain: boolean
   readonly #source: JsonSource
-  readonly #keysInScope: Set<string>[] | undefined
-  readonly #hasEscapes: boolean
+  readonly #names: readonly string[] | undefined
+  readonly #namesInScope: Set<string>[] = []
+  /** The offset of each key. */
+  readonly #keys: number[] = []
   #offset = 0
-  #escape = -1
   #depth = 0
-  #expectsKey = false
-  /** Number of characters of white space so far. */
+  #expected: Expected = 'value'
+  /** Number of bytes of white space so far. */
   #whiteSpaces = 0
-  /** Number of characters within strings so far. */
+  /** Number of bytes within strings so far. */
   #inStrings = 0
+  /** Number of escapes of U+0000 so far. */
+  #nuls = 0
+  /** Offset of the first lone surrogate of the current string, or -1. */
+  #loneSurrogate = -1
   /** Number of bytes so far that escapes take and JSON does not require. */
   #excessBytes = 0
+  /** Number of bytes outside of strings within and before `mapping`. */
+  #mappingStructure = 0
+  #structureBeforeMapping = 0
+  /** Maximum number of bytes outside of strings so far. */
+  #maxStructure = maxStructure
   /** By depth: the offset of the current key in an object, or the one's complement of the index in an array. */
   readonly #steps: number[] = [0, 0, 0, 0]
 
@@ -103,115 +123,203 @@ export class JsonScan {
   #memberKeys = 0
   #memberNulPointer: string | null = null
 
-  constructor(text: string, source: JsonSource, options: { compareKeys?: boolean } = {}) {
+  /**
+   * @param text the bytes as a text
+   * @param options `names`: the names of all keys, to report duplicates among those of an object. `checksControls`: always report
+   * control characters in strings, which `JSON.parse` finds faster
+   */
+  constructor(
+    bytes: Buffer,
+    text: string,
+    source: JsonSource,
+    { names, checksControls = false }: { names?: readonly string[]; checksControls?: boolean } = {},
+  ) {
+    this.#bytes = bytes
     this.#text = text
+    this.#isAscii = text.length === bytes.length
+    this.#isPlain = this.#isAscii && !checksControls && !text.includes('\\')
     this.#source = source
-    this.#hasEscapes = text.includes('\\')
-    this.#keysInScope = options.compareKeys ? [] : undefined
+    this.#names = names
+    if (source.member === 'mapping') this.#maxStructure = maxMappingStructure
+  }
+
+  get keyCount(): number {
+    return this.#keys.length
+  }
+
+  /** Returns the fault of the first duplicate key, after `run`. Reads the text again. */
+  duplicateKey(): Fault | undefined {
+    const keys = this.#keys.map((start) => this.#slice(start, this.#endOfKey(start)))
+    // One call for all names: a call for each would take longer than the scan.
+    const names = JSON.parse(`[${keys.join()}]`) as string[]
+    const scan = new JsonScan(this.#bytes, this.#text, this.#source, { names })
+    scan.run()
+    return scan.fault
   }
 
   /**
-   * Reads the text to its end, or to a character that makes it invalid.
-   * @throws Fault `validation_failed` if the text is beyond a limit
-   * @throws SyntaxError if a key is not JSON
+   * Reads the text.
+   * @throws Fault `validation_failed` if the text is beyond a limit, `malformed_json` if it is not JSON
    */
   run(): void {
-    const text = this.#text
-    while (this.#offset < text.length) {
-      const char = text.charCodeAt(this.#offset)
-      if (char === quote) this.#string()
-      else if (isDigit(char) || char === minus) this.#number()
-      else if (isWhiteSpace(char)) this.#skipWhiteSpace()
-      else {
-        if (char === openBrace || char === openBracket) this.#open(char === openBrace)
-        else if ((char === closeBrace || char === closeBracket) && this.#depth > 0) this.#close()
-        else if (char === comma) this.#next()
-        else if (char === colon) this.#startValue()
-        else if (!literalLetters.has(char)) return
-        this.#offset++
-      }
-      if (this.#offset > maxStructure) this.#checkStructure()
+    const bytes = this.#bytes
+    const { length } = bytes
+    while (this.#offset < length && !(this.#names && this.fault)) {
+      const byte = bytes[this.#offset] as number
+      if (byte === quote) this.#string()
+      else if (byte === comma || byte === colon) this.#separator(byte)
+      else if (isWhiteSpace(byte)) this.#skipWhiteSpace()
+      else if (byte === openBrace || byte === openBracket) this.#open(byte === openBrace)
+      else if (byte === closeBrace || byte === closeBracket) this.#close(byte === closeBrace)
+      else this.#numberOrLiteral(byte)
+      if (this.#offset > maxMappingStructure) this.#checkStructure()
     }
+    if (this.#names === undefined && (this.#depth > 0 || this.#expected !== 'comma or end'))
+      throw this.#notJson()
+  }
+
+  /** Checks that a value may follow, and moves to the state behind it. */
+  #value(): void {
+    if (this.#expected !== 'value' && this.#expected !== 'value or end') throw this.#notJson()
+    this.#expected = 'comma or end'
   }
 
   #open(isObject: boolean): void {
+    this.#value()
+    this.#offset++
     this.#depth++
     this.#steps[this.#depth] = isObject ? 0 : ~0
-    this.#expectsKey = isObject
-    if (isObject && this.#keysInScope) this.#keysInScope[this.#depth] = new Set()
+    this.#expected = isObject ? 'key or end' : 'value or end'
+    if (isObject && this.#names) this.#namesInScope[this.#depth] = new Set()
     if (this.#depth - 1 <= this.#memberDepth) return
     this.#memberDepth = this.#depth - 1
-    if (this.#memberDepth > maxDepth)
-      throw this.#beyond(`must be at most ${limits.propertiesDepth} levels deep`)
+    if (this.#memberDepth > maxDepth) throw this.#tooDeep()
   }
 
-  #close(): void {
+  #close(isObject: boolean): void {
+    const mayEnd =
+      this.#expected === 'comma or end' || this.#expected === (isObject ? 'key or end' : 'value or end')
+    if (!mayEnd || this.#depth === 0 || this.#isInObject() !== isObject) throw this.#notJson()
     if (this.#depth === 1) this.#endMember()
+    this.#offset++
     this.#depth--
-    this.#expectsKey = false
+    this.#expected = 'comma or end'
   }
 
-  #next(): void {
-    if (this.#depth === 1) this.#endMember()
-    const step = this.#steps[this.#depth] as number
-    if (step < 0) this.#steps[this.#depth] = step - 1
-    else this.#expectsKey = true
+  #isInObject(): boolean {
+    return (this.#steps[this.#depth] as number) >= 0
+  }
+
+  #separator(byte: number): void {
+    if (byte === colon) {
+      if (this.#expected !== 'colon') throw this.#notJson()
+      this.#startValue()
+    } else {
+      if (this.#expected !== 'comma or end' || this.#depth === 0) throw this.#notJson()
+      if (this.#depth === 1) this.#endMember()
+      this.#expected = this.#isInObject() ? 'key' : 'value'
+      if (!this.#isInObject()) (this.#steps[this.#depth] as number)--
+    }
+    this.#offset++
   }
 
   #startValue(): void {
-    this.#expectsKey = false
+    this.#expected = 'value'
     if (this.#depth !== 1 || this.#source.member !== undefined) return
     if (this.members.size === maxFields) throw this.#beyond(`must have at most ${maxFields} fields`)
-    this.#memberName = this.#keyAt(this.#steps[1] as number)
+    const start = this.#steps[1] as number
+    this.#memberName = this.#keyAt(start)
+    if (this.members.has(this.#memberName)) this.#report(start, duplicate)
     this.#memberStart = this.#offset + 1
     this.#memberWhiteSpaces = this.#whiteSpaces
     this.#memberExcessBytes = this.#excessBytes
     this.#memberDepth = 0
     this.#memberKeys = this.keyCount
     this.#memberNulPointer = null
+    if (this.#memberName !== 'mapping') return
+    this.#structureBeforeMapping = this.#structure() - this.#mappingStructure
+    this.#maxStructure = this.#structureBeforeMapping + maxMappingStructure
   }
 
   #endMember(): void {
     if (this.#memberStart === 0) return
-    const text = this.#text.slice(this.#memberStart, this.#offset)
     this.members.set(this.#memberName, {
-      text: this.#whiteSpaces > this.#memberWhiteSpaces ? withoutWhiteSpace(text) : text,
+      text: this.#memberDepth === 0 || this.#names ? '' : this.#memberText(),
       depth: this.#memberDepth,
       nulPointer: this.#memberNulPointer,
-      excessBytes: this.#excessBytes - this.#memberExcessBytes,
+      bytes: this.#sizeAt(this.#offset),
     })
+    if (this.#memberName === 'mapping') {
+      this.#mappingStructure = this.#structure() - this.#structureBeforeMapping
+      this.#maxStructure = maxStructure + this.#mappingStructure
+    }
     this.#memberStart = 0
   }
 
+  #memberText(): string {
+    const text = this.#slice(this.#memberStart, this.#offset)
+    return this.#whiteSpaces > this.#memberWhiteSpaces ? withoutWhiteSpace(text) : text
+  }
+
   #skipWhiteSpace(): void {
-    const text = this.#text
     let end = this.#offset + 1
-    while (isWhiteSpace(text.charCodeAt(end))) end++
+    while (isWhiteSpace(this.#bytes[end])) end++
     this.#whiteSpaces += end - this.#offset
     this.#offset = end
   }
 
   #string(): void {
     const start = this.#offset
-    const isKey = this.#expectsKey
+    const nuls = this.#nuls
+    this.#loneSurrogate = -1
+    const isKey = this.#expected === 'key' || this.#expected === 'key or end'
     if (isKey) {
-      this.keyCount++
+      this.#expected = 'colon'
       this.#steps[this.#depth] = start
-    }
-    this.#skipString()
-    this.#inStrings += this.#offset - start - 2
-    if (isKey) this.#checkMappingKey(start)
+      this.#keys.push(start)
+    } else this.#value()
+    const end = this.#isPlain ? this.#text.indexOf('"', start + 1) : this.#endOfString(start + 1)
+    if (end === -1) throw this.#notJson(this.#bytes.length)
+    this.#offset = end + 1
+    this.#inStrings += end - start - 1
+    if (isKey) this.#checkKey(start)
+    if (this.#nuls > nuls) this.#memberNulPointer ??= shownPointer(this.#path())
+    if (this.#loneSurrogate > start)
+      this.#report(this.#loneSurrogate, 'has a lone surrogate (half of a character)')
     this.#checkSize()
-    if (isKey && this.#keysInScope) this.#compareKey(start)
   }
 
-  #checkMappingKey(start: number): void {
+  /** Returns the offset of the quote that ends a string. */
+  #endOfString(offset: number): number {
+    const bytes = this.#bytes
+    const { length } = bytes
+    for (;;) {
+      const byte = offset < length ? (bytes[offset] as number) : 0
+      if (byte === quote) return offset
+      if (byte === backslash) offset = this.#endOfEscape(offset)
+      else if (byte >= 0x20) offset++
+      // A string without an end may run into the end of a line.
+      else throw this.#notJson(bytes.includes(quote, offset) ? offset : length)
+    }
+  }
+
+  #checkKey(start: number): void {
     const hasManyKeys = this.keyCount - this.#memberKeys > maxMappingKeys
-    const isLong = this.#offset - start - 2 > maxMappingKeyLength
-    if ((!hasManyKeys && !isLong) || !this.#isIn('mapping')) return
-    throw hasManyKeys
-      ? this.#beyond(`must have at most ${limits.mappingEntries} entries`)
-      : this.#beyond(`its key must have 1 to ${limits.textLength} characters`, [this.#keyAt(start)])
+    const isLong = this.#offset - start - 2 > maxKeyLength
+    if (hasManyKeys && this.#isIn('mapping'))
+      throw this.#beyond(`must have at most ${limits.mappingEntries} entries`)
+    if (isLong && this.#isIn('mapping'))
+      throw this.#beyond(`its key must have 1 to ${limits.textLength} characters`, [this.#keyAt(start)])
+    if (isLong && this.#depth === 1 && this.#source.member === undefined)
+      throw this.#beyond('is not a known field', [this.#keyAt(start)])
+    if (this.#names) this.#compareName(start)
+  }
+
+  #compareName(start: number): void {
+    const names = this.#namesInScope[this.#depth] as Set<string>
+    const name = this.#names?.[this.keyCount - 1] as string
+    if (names.has(name)) this.#report(start, duplicate)
+    names.add(name)
   }
 
   /** Returns the minimum size of the current member as compact JSON, up to an offset. */
@@ -220,8 +328,12 @@ export class JsonScan {
     return offset - this.#memberStart - whiteSpaces - (this.#excessBytes - this.#memberExcessBytes)
   }
 
+  #structure(): number {
+    return this.#offset - this.#whiteSpaces - this.#inStrings
+  }
+
   #checkStructure(): void {
-    if (this.#offset - this.#whiteSpaces - this.#inStrings > maxStructure) throw this.#tooLarge()
+    if (this.#structure() > this.#maxStructure) throw this.#tooLarge()
   }
 
   #checkSize(): void {
@@ -230,92 +342,84 @@ export class JsonScan {
     if (isInObjectOrArray && !this.#isIn('mapping')) throw this.#tooLarge()
   }
 
-  /** Moves behind a string. Without its end, the text is not JSON. */
-  #skipString(): void {
-    const text = this.#text
-    this.#offset++
-    let end = -1
-    for (;;) {
-      // indexOf skips long strings at memory speed. Keep each result until it is passed, so that a string of a million escapes
-      // does not take quadratic time.
-      if (end < this.#offset) end = text.indexOf('"', this.#offset)
-      if (end === -1) end = text.length
-      const escape = this.#nextEscape(this.#offset)
-      if (end < escape) break
-      this.#offset = this.#endOfEscape(escape)
-      this.#checkSize()
-    }
-    this.#offset = end + 1
-  }
-
-  /** Returns the offset of the next backslash, or infinity. Offsets only grow, so each is searched for once. */
-  #nextEscape(offset: number): number {
-    if (!this.#hasEscapes) return Infinity
-    if (this.#escape < offset) {
-      // Escapes are often close to each other.
-      const near = offset + fewCharacters
-      while (offset < near && this.#text.charCodeAt(offset) !== backslash) offset++
-      if (offset < near) return (this.#escape = offset)
-      const next = this.#text.indexOf('\\', offset)
-      this.#escape = next === -1 ? Infinity : next
-    }
-    return this.#escape
-  }
-
   #endOfEscape(offset: number): number {
-    const text = this.#text
-    const unit = escapedUnit(text, offset)
-    if (unit === -1) {
-      if (text.charCodeAt(offset + 1) === slash) this.#excessBytes++
+    const bytes = this.#bytes
+    const unit = escapedUnit(bytes, offset)
+    if (unit < 0) {
+      const byte = bytes[offset + 1]
+      if (!isShortEscape(byte)) throw this.#notJson(offset + 2 > bytes.length ? bytes.length : offset)
+      if (byte === slash) this.#excessBytes++
       return offset + 2
     }
-    if (unit === 0) this.#memberNulPointer ??= shownPointer(this.#path())
+    if (unit === 0) this.#nuls++
     this.#excessBytes += 6 - requiredBytes(unit)
     if (isHighSurrogate(unit)) {
-      const next = escapedUnit(text, offset + 6)
+      const next = escapedUnit(bytes, offset + 6)
       if (isLowSurrogate(next)) {
         this.#excessBytes += 6 - requiredBytes(next)
         return offset + 12
       }
     }
-    if (isHighSurrogate(unit) || isLowSurrogate(unit)) {
-      this.#report(offset, 'has a lone surrogate (half of a character)')
-    }
+    if ((isHighSurrogate(unit) || isLowSurrogate(unit)) && this.#loneSurrogate < 0)
+      this.#loneSurrogate = offset
     return offset + 6
   }
 
-  #number(): void {
-    const text = this.#text
-    const start = this.#offset
-    const last = start + maxStructure
-    let end = start + 1
-    let hasExponent = false
-    for (; end < text.length && end <= last; end++) {
-      const char = text.charCodeAt(end)
-      if (char === 0x65 || char === 0x45) hasExponent = true
-      else if (!isDigit(char) && char !== 0x2e && char !== minus && char !== 0x2b) break
-    }
-    // A double represents any number of 15 significant digits.
-    if ((hasExponent || end - start > 15) && !this.fault && !isAcceptedNumber(text.slice(start, end))) {
-      this.#report(start, 'is a number beyond the precision or range of a double; send it as a string')
-    }
-    this.#offset = end
+  #numberOrLiteral(first: number): void {
+    const literal = literals.get(first)
+    if (literal === undefined && !isDigit(first) && first !== minus) throw this.#notJson()
+    this.#value()
+    if (literal === undefined) this.#number(first)
+    else for (const byte of literal) this.#expect(this.#bytes[this.#offset] === byte)
   }
 
-  #compareKey(start: number): void {
-    const keys = this.#keysInScope?.[this.#depth] as Set<string>
-    const key = this.#keyAt(start)
-    if (keys.has(key)) this.#report(start, 'is a duplicate key')
-    keys.add(key)
+  #number(first: number): void {
+    const bytes = this.#bytes
+    const start = this.#offset
+    if (first === minus) this.#offset++
+    if (bytes[this.#offset] === zero) this.#offset++
+    else this.#digits()
+    if (bytes[this.#offset] === point) {
+      this.#offset++
+      this.#digits()
+    }
+    const hasExponent = ((bytes[this.#offset] ?? 0) | lowerCase) === smallE
+    if (hasExponent) {
+      const sign = bytes[++this.#offset]
+      if (sign === plus || sign === minus) this.#offset++
+      this.#digits()
+    }
+    const length = this.#offset - start
+    // A double represents any number of 15 significant digits. A very long number is beyond a limit.
+    if ((!hasExponent && length <= 15) || length > maxStructure || this.fault) return
+    if (!isAcceptedNumber(this.#slice(start, this.#offset)))
+      this.#report(start, 'is a number beyond the precision or range of a double; send it as a string')
+  }
+
+  #digits(): void {
+    this.#expect(isDigit(this.#bytes[this.#offset]))
+    while (isDigit(this.#bytes[this.#offset])) this.#offset++
+  }
+
+  #expect(isThere: boolean): void {
+    if (!isThere) throw this.#notJson()
+    this.#offset++
+  }
+
+  #endOfKey(start: number): number {
+    let end = start + 1
+    while (this.#bytes[end] !== quote) end += this.#bytes[end] === backslash ? 2 : 1
+    return end + 1
   }
 
   #keyAt(start: number): string {
-    const text = this.#text
-    if (!this.#hasEscapes) return text.slice(start + 1, text.indexOf('"', start + 1))
-    let end = start + 1
-    while (end < text.length && text.charCodeAt(end) !== quote)
-      end += text.charCodeAt(end) === backslash ? 2 : 1
-    return JSON.parse(text.slice(start, end + 1)) as string
+    if (this.#isPlain) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
+    const text = this.#slice(start, this.#endOfKey(start))
+    return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
+  }
+
+  #slice(start: number, end: number): string {
+    return this.#isAscii ? this.#text.slice(start, end) : this.#bytes.toString('utf8', start, end)
   }
 
   #path(): (string | number)[] {
@@ -328,9 +432,31 @@ export class JsonScan {
     const pointer = shownPointer(path)
     this.fault = new Fault(
       'malformed_json',
-      `${path.length === 0 ? this.#source.whole : pointer} ${problem}, at ${lineAndColumn(this.#text, offset, this.#source)}`,
+      `${path.length === 0 ? this.#source.whole : pointer} ${problem}, at ${this.#lineAndColumn(offset)}`,
       { fields: [{ path: pointer, message: problem }] },
     )
+  }
+
+  #notJson(offset = this.#offset): Fault {
+    const problem = offset >= this.#bytes.length ? 'unexpected end' : 'unexpected character'
+    return new Fault(
+      'malformed_json',
+      `${this.#source.whole} is not JSON: ${problem} at ${this.#lineAndColumn(offset)}`,
+    )
+  }
+
+  #lineAndColumn(offset: number): string {
+    let line = this.#source.firstLine
+    let column = 1
+    for (let i = 0; i < offset; i++) {
+      const byte = this.#bytes[i] as number
+      if (byte === 0x0a) {
+        line++
+        column = 1
+        // The first byte of a character of UTF-8. One of four bytes is two code units.
+      } else if (byte < 0x80 || byte >= 0xc0) column += byte >= 0xf0 ? 2 : 1
+    }
+    return `line ${line}, column ${column}`
   }
 
   /** Returns true if the offset is within the value of this member. */
@@ -338,15 +464,30 @@ export class JsonScan {
     return (this.#source.member ?? (this.#memberStart > 0 ? this.#memberName : '')) === name
   }
 
+  #tooDeep(): Fault {
+    if (this.#isIn('properties')) return this.#beyond(`must be at most ${limits.propertiesDepth} levels deep`)
+    return this.#notOfType() ?? this.#beyond(`must be at most ${maxDepth} levels deep`)
+  }
+
   #tooLarge(): Fault {
     const isWhole = this.#source.member === undefined && this.#memberStart === 0
-    // No operation takes an array.
-    if (isWhole && (this.#steps[1] as number) < 0) return this.#beyond('must be an object')
+    const fault = this.#notOfType()
+    if (fault) return fault
     return this.#beyond(
       isWhole || this.#isIn('mapping') || this.#sizeAt(this.#offset) <= limits.propertiesBytes
         ? `has too many values: all fields together may have ${maxStructure} characters outside of strings`
         : `must be at most ${limits.propertiesBytes} bytes (64 KiB) as compact JSON in UTF-8`,
     )
+  }
+
+  /** Returns the fault of a body that is an array, which no operation takes, and of a mapping to other values than strings. */
+  #notOfType(): Fault | undefined {
+    const isWhole = this.#source.member === undefined && this.#memberStart === 0
+    if (isWhole && (this.#steps[1] as number) < 0) return this.#beyond('must be an object')
+    const levels = this.#depth - (this.#source.member === undefined ? 1 : 0)
+    return this.#isIn('mapping') && levels > 1
+      ? this.#beyond('must be an object of strings, or null')
+      : undefined
   }
 
   /** Returns a fault of the current member, or of the whole text. */
@@ -356,32 +497,4 @@ export class JsonScan {
     const subject = path === '' ? this.#source.whole : `${path.slice(1)}:`
     return new Fault('validation_failed', `${subject} ${message}`, { fields: [{ path, message }] })
   }
-}
-
-export function lineAndColumn(text: string, offset: number, { firstLine }: JsonSource): string {
-  let line = firstLine
-  let start = 0
-  for (let i = 0; i < offset; i++) {
-    if (text.charCodeAt(i) !== 0x0a) continue
-    line++
-    start = i + 1
-  }
-  return `line ${line}, column ${offset - start + 1}`
-}
-
-function withoutWhiteSpace(text: string): string {
-  let result = ''
-  let inString = false
-  let start = 0
-  for (let offset = 0; offset < text.length; offset++) {
-    const char = text.charCodeAt(offset)
-    if (inString && char === backslash) offset++
-    else if (char === quote) inString = !inString
-    else if (!inString && isWhiteSpace(char)) {
-      result += text.slice(start, offset)
-      while (isWhiteSpace(text.charCodeAt(offset + 1))) offset++
-      start = offset + 1
-    }
-  }
-  return result + text.slice(start)
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../../domain/fault.ts'
-import { JsonScan, lineAndColumn, type JsonMember, type JsonSource } from './json-scan.ts'
-import { syntaxErrorOffset } from './json-syntax.ts'
+import { JsonScan, type JsonMember, type JsonSource } from './json-scan.ts'
 
 /** A JSON text that was read strictly (I-JSON, RFC 7493): its value, and the texts of its top-level members. */
 export interface JsonDocument {
@@ -24,33 +23,20 @@ export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   if (text.charCodeAt(0) === 0xfeff) {
     throw new Fault('malformed_json', `${source.whole} starts with a byte order mark; send UTF-8 without one`)
   }
-  const scan = new JsonScan(text, source)
+  const scan = new JsonScan(bytes, text, source)
+  scan.run()
   let value: unknown
   try {
-    scan.run()
     value = JSON.parse(text)
   } catch (error) {
-    throw error instanceof SyntaxError ? notJson(text, source) : error
+    // The only mistake that the scan may leave is a control character in a string.
+    new JsonScan(bytes, text, source, { checksControls: true }).run()
+    throw error
   }
   // JSON.parse drops duplicate keys. Compare keys only if the numbers of keys differ.
-  const fault = scan.fault ?? (scan.keyCount === countKeys(value) ? undefined : duplicateKey(text, source))
+  const fault = scan.fault ?? (scan.keyCount === countKeys(value) ? undefined : scan.duplicateKey())
   if (fault) throw fault
   return { value, members: scan.members }
-}
-
-function duplicateKey(text: string, source: JsonSource): Fault | undefined {
-  const scan = new JsonScan(text, source, { compareKeys: true })
-  scan.run()
-  return scan.fault
-}
-
-function notJson(text: string, source: JsonSource): Fault {
-  const offset = syntaxErrorOffset(text)
-  const problem = offset >= text.length ? 'unexpected end' : 'unexpected character'
-  return new Fault(
-    'malformed_json',
-    `${source.whole} is not JSON: ${problem} at ${lineAndColumn(text, offset, source)}`,
-  )
 }
 
 function countKeys(root: unknown): number {

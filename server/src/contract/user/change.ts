@@ -37,11 +37,11 @@ function mappingText(value: Record<string, string> | null, member: JsonMember | 
 export function faultsOfProperties({ members }: JsonDocument): readonly FieldFault[] {
   const properties = members.get('properties')
   if (properties === undefined) return []
-  const { text, depth, nulPointer, excessBytes } = properties
+  const { depth, nulPointer, bytes } = properties
   const fault = (message: string, path = '/properties') => [{ path, message }]
   if (depth > limits.propertiesDepth) return fault(`must be at most ${limits.propertiesDepth} levels deep`)
   if (nulPointer !== null) return fault('must not have U+0000 in a key or a string', nulPointer)
-  if (Buffer.byteLength(text) - excessBytes > limits.propertiesBytes) {
+  if (bytes > limits.propertiesBytes) {
     return fault(`must be at most ${limits.propertiesBytes} bytes (64 KiB) as compact JSON in UTF-8`)
   }
   return []

@@ -39,7 +39,19 @@ const limits: Record<string, Limit> = {
     read: arrays(65),
     refused: arrays(66),
     path: '',
-    message: /^must be at most 32 levels deep$/,
+    message: /^must be an object$/,
+  },
+  'levels of a field that is not properties': {
+    read: `{"other":${arrays(64)}}`,
+    refused: `{"other":${arrays(65)}}`,
+    path: '/other',
+    message: /^must be at most 64 levels deep$/,
+  },
+  'levels of a mapping': {
+    read: inMapping(`"a":${arrays(63)}`),
+    refused: inMapping(`"a":${arrays(64)}`),
+    path: '/mapping',
+    message: /^must be an object of strings, or null$/,
   },
   fields: {
     read: `{${repeated(200, (i) => `"${i}":0`)}}`,
@@ -102,10 +114,22 @@ const limits: Record<string, Limit> = {
     message: /^has too many values: all fields together may have 73536 characters outside of strings$/,
   },
   'values in a mapping': {
-    read: inMapping(`"a":[${repeated(36_000, () => '1')}]`),
-    refused: inMapping(`"a":[${repeated(37_000, () => '1')}]`),
+    read: inMapping(`"a":[${repeated(15_900, () => '1')}]`),
+    refused: inMapping(`"a":[${repeated(16_100, () => '1')}]`),
+    path: '/mapping',
+    message: /^must be an object of strings, or null$/,
+  },
+  'characters of a mapping outside of strings': {
+    read: inMapping(repeated(1000, (i) => `"${i}":0.0000000000000000000000001`)),
+    refused: inMapping(repeated(1100, (i) => `"${i}":0.0000000000000000000000001`)),
     path: '/mapping',
     message: /^has too many values/,
+  },
+  'characters of the name of a field': {
+    read: `{"${'\\ud83d\\ude00'.repeat(255)}":1}`,
+    refused: `{"${'\\ud83d\\ude00'.repeat(255)}x":1}`,
+    path: `/${'\ud83d\ude00'.repeat(32)}…`,
+    message: /^is not a known field$/,
   },
   'values of an array as the body': {
     read: `[${repeated(36_000, () => '1')}]`,
