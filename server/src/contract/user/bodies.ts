@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { validationFailed, type FieldFault } from '../../domain/fault.ts'
+import { Fault, validationFailed, type FieldFault } from '../../domain/fault.ts'
 import type { RotationRequest, UserGroupRequest } from '../../domain/user-group/user-group-service.ts'
 import { changeIn, faultsOfProperties } from './change.ts'
 import { RotationBody, UserGroupBody } from './schemas.ts'
@@ -29,7 +29,7 @@ export function readUserGroup(document: JsonDocument): UserGroupRequest {
  * @throws Fault `malformed_json`, `validation_failed`
  */
 export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempotency'> & BodyFingerprint {
-  const { value, members } = readStrictJson(bytes)
+  const { value, members } = readRotationJson(bytes)
   if (members.has('user_group_id') && !members.has('current_token')) throw validationFailed([getSentAsPost])
   validateRotationBody(value)
   const { current_token, grace_period_seconds } = value
@@ -37,6 +37,17 @@ export function readRotationBody(bytes: Buffer): Omit<RotationRequest, 'idempote
     target: { currentToken: current_token },
     gracePeriodSeconds: grace_period_seconds ?? 0,
     fingerprint: hash('sha256', JSON.stringify([current_token, grace_period_seconds]), 'buffer'),
+  }
+}
+
+/** Reads a body, of which one beyond a limit is not read to its end, so that its fields are not known. */
+function readRotationJson(bytes: Buffer): JsonDocument {
+  try {
+    return readStrictJson(bytes)
+  } catch (error) {
+    const isBeyondLimit = error instanceof Fault && error.code === 'validation_failed'
+    if (!isBeyondLimit || !bytes.includes('"user_group_id"') || bytes.includes('"current_token"')) throw error
+    throw validationFailed([getSentAsPost, ...error.fields])
   }
 }
 
