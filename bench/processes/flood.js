@@ -1,4 +1,4 @@
-// Floods a server with requests that it refuses, and reports the end to the parent process.
+// Floods a server with requests, and reports the end to the parent process.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,10 +8,10 @@ import { handleMessages } from '../lib/worker.js'
 const unreadMs = 10_000
 
 /** @param {import('../cases/floods.js').Flood} flood */
-async function run({ origin, connections, requests, headers, isRead }) {
+async function run({ origin, connections, requests, headers, body = '', isRead }) {
   const { host, hostname, port } = new URL(origin)
   const request = (/** @type {string} */ more) =>
-    `GET /api/user HTTP/1.1\r\nHost: ${host}\r\n${more}Content-Length: 0\r\n\r\n`
+    `GET /api/user HTTP/1.1\r\nHost: ${host}\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true })
