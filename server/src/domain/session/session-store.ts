@@ -26,7 +26,7 @@ export interface SessionStore {
   deleteExpired(usedBefore: number, now: number): Promise<number>
 }
 
-interface ConsoleSession {
+export interface ConsoleSession {
   readonly apiToken: ApiToken
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number

@@ -77,7 +77,7 @@ export interface NewDelivery {
   readonly body: string
 }
 
-interface EnqueueDeliveries {
+export interface EnqueueDeliveries {
   readonly holder: string
   readonly from: EventPosition | null
   readonly to: EventPosition
@@ -85,7 +85,7 @@ interface EnqueueDeliveries {
   readonly deliveries: readonly NewDelivery[]
 }
 
-interface FindDue {
+export interface FindDue {
   readonly now: number
   /** Each with the maximum number of its deliveries. */
   readonly endpoints: readonly { readonly id: number; readonly limit: number }[]
