@@ -224,6 +224,8 @@ describe('checkTemplate', () => {
       'SELECT a FROM s WHERE ¤ <> ALL(tags)',
       'SELECT a FROM s WHERE {{ number user_group.provided_id }} = ANY(tags)',
       'SELECT a FROM s WHERE c QUALIFY d AND b = ¤',
+      'SELECT a FROM s WHERE c = 1 WINDOW w AS (ORDER BY a) AND b = ¤',
+      'SELECT a FROM s WHERE c = 1 FOR UPDATE AND b = ¤',
       'SELECT a FROM s WHERE c = 1 QUALIFY d AND b = ¤',
       'SELECT a FROM s QUALIFY b = ¤',
       'SELECT a FROM s WHERE b = ¤ AND qualify OR true',

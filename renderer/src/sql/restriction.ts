@@ -54,7 +54,9 @@ const outerJoins = new Set(['left', 'right', 'full', 'outer', 'anti', 'semi', 'a
 const joins = new Set(['join', 'straight_join', 'apply'])
 /** Words after a condition that begin another clause, and the word after them. Some are names in some databases. */
 const laterClauses = new Map<string, string | undefined>([
-  ...['qualify', 'returning', 'select', 'set'].map((word) => [word, undefined] as const),
+  ...['for', 'into', 'qualify', 'returning', 'select', 'set', 'window'].map(
+    (word) => [word, undefined] as const,
+  ),
   ...['connect', 'cluster', 'sort', 'distribute'].map((word) => [word, 'by'] as const),
   ['start', 'with'],
 ])
