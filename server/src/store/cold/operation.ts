@@ -14,26 +14,32 @@ export function* transaction(): Operation<Attempted> {
   return (yield begin) as Attempted
 }
 
-/** Statements on rows of user groups. */
-export class PerShard<Row extends { readonly bucket: number } = { readonly bucket: number }> {
-  readonly rows: readonly Row[]
-  readonly statementsOf: (shardBucket: number | null, rows: readonly Row[]) => readonly Sql[]
+interface Located {
+  readonly bucket: number
+}
 
-  constructor(rows: readonly Row[], statementsOf: PerShard<Row>['statementsOf']) {
+type StatementsOf<Row> = (shardBucket: number | null, rows: readonly Row[]) => readonly Sql[]
+
+/** Step of `forEachShard`. */
+export class PerShard {
+  readonly rows: readonly Located[]
+  readonly statementsOf: StatementsOf<Located>
+
+  constructor(rows: readonly Located[], statementsOf: StatementsOf<Located>) {
     this.rows = rows
     this.statementsOf = statementsOf
   }
 }
 
 /**
- * Runs statements on rows of user groups, on Citus once for each shard, with a bucket of the shard; otherwise it is null. They are no
- * transaction on PostgreSQL. Returns their rows.
+ * Runs statements on rows of user groups and returns their rows: on Citus once for each shard, with a bucket of the shard, otherwise once
+ * with null. On PostgreSQL each statement is a transaction.
  */
-export function* forEachShard<Row extends { readonly bucket: number }>(
+export function* forEachShard<Row extends Located>(
   rows: readonly Row[],
-  statementsOf: PerShard<Row>['statementsOf'],
+  statementsOf: StatementsOf<Row>,
 ): Operation<unknown[]> {
-  return (yield new PerShard(rows, statementsOf) as unknown as PerShard) as unknown[]
+  return (yield new PerShard(rows, statementsOf as StatementsOf<Located>)) as unknown[]
 }
 
 export interface Attempted {
