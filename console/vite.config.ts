@@ -1,8 +1,9 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-export default defineConfig({
-  base: '/console/',
+export default defineConfig(({ command }) => ({
+  // The service may be published under any path. It completes the links of the page.
+  base: command === 'build' ? './' : '/console/',
   plugins: [react()],
   // The service replaces this by a fresh nonce in every response.
   html: { cspNonce: 'CSP_NONCE' },
@@ -24,4 +25,4 @@ export default defineConfig({
       ]),
     ),
   },
-})
+}))

@@ -1,4 +1,5 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { publicPath } from './public-path.ts'
 import { readAuditSearch } from './pages/audit/search.ts'
 import { readLink } from './pages/data-sources/link.ts'
 import { readSearch } from './pages/user-groups/search.ts'
@@ -137,7 +138,7 @@ const routeTree = rootRoute.addChildren([
 
 export const router = createRouter({
   routeTree,
-  basepath: '/console',
+  basepath: `${publicPath}/console`,
   trailingSlash: 'never',
   scrollRestoration: true,
   // Preloads the code of a page when a link to it is hovered or focused.

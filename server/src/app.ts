@@ -19,12 +19,14 @@ import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
 import { adminServicesOf } from './http/admin/services.ts'
 import { addConsoleRoutes, redirectBrowsers } from './http/console/console-routes.ts'
+import { SessionCookies } from './http/console/console-session.ts'
 import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
 import { openApiDocument } from './http/docs/openapi-document.ts'
 import type { AuthenticationThrottle } from './http/authentication-throttle.ts'
 import { ErrorResponses, sendRefusal } from './http/error-response.ts'
 import { addHealthRoutes } from './http/health/health-routes.ts'
+import { publicPathOf } from './http/public-url.ts'
 import { createPipeline, type PipelineOptions } from './http/pipeline.ts'
 import { leaveBodiesUnread } from './http/request-body.ts'
 import { contextOf } from './http/request-context.ts'
@@ -63,6 +65,8 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
     readonly responseCache: number
   }
   readonly version: string
+  /** URL of the service for its clients; null for the origin of each request. */
+  readonly publicUrl: string | null
   /** Folder of the console's built files; null if the console is off. */
   readonly consoleFolder: string | null
 }
@@ -98,22 +102,26 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
     setCommonHeaders(reply, context.id)
     done()
   })
-  if (parts.consoleFolder !== null) redirectBrowsers(app)
+  const publicPath = publicPathOf(parts.publicUrl)
+  if (parts.consoleFolder !== null) redirectBrowsers(app, publicPath)
   refuseUnknownRoutes(app)
 
   fastPath.addRoutes(app)
   const maxConnections = limits.eventConnections
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
+  const access = { sessions, cookies: new SessionCookies(publicPath) }
   const services = adminServicesOf({ ...parts, store: parts.managementStore, revokedIds })
-  addAdminRoutes(app, { authentication, rateLimiter, sessions, ...services })
+  addAdminRoutes(app, { authentication, rateLimiter, ...access, ...services })
   if (parts.consoleFolder !== null) {
-    const consoleParts = { sessions, apiTokens: services.apiTokens, folder: parts.consoleFolder }
+    const consoleParts = { ...access, apiTokens: services.apiTokens, folder: parts.consoleFolder, publicPath }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
-  addMetadataRoute(app)
+  addMetadataRoute(app, parts.publicUrl)
   addHealthRoutes(app, { store, isDraining })
-  await app.register((docs) => addDocsRoutes(docs, () => openApiDocument(parts.version)))
+  await app.register((docs) =>
+    addDocsRoutes(docs, () => openApiDocument(parts.version, parts.publicUrl ?? undefined)),
+  )
   return app
 }
 

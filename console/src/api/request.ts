@@ -1,4 +1,5 @@
 import { currentSession, endSession, noteActivity } from '../session/store.ts'
+import { publicPath } from '../public-path.ts'
 import { ApiError, errorOf, unreachable } from './errors.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
@@ -32,7 +33,7 @@ export class JsonText {
 export function adminPath(path: string, query: Query = {}): string {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
-  return `/admin/v1${path}${text && `?${text}`}`
+  return `${publicPath}/admin/v1${path}${text && `?${text}`}`
 }
 
 /** Header that selects the session among those of the browser, and that a change needs besides the cookie. */

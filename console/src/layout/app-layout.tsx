@@ -100,7 +100,7 @@ function EnvironmentSwitch() {
   return (
     <ActionIcon
       component="a"
-      href={linkToEnvironment(`/console${page}`, other)}
+      href={linkToEnvironment(page, other)}
       variant="default"
       size="lg"
       aria-label={`Switch to ${other}`}

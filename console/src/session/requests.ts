@@ -1,5 +1,6 @@
 import { csrfHeaders, sendRequest } from '../api/request.ts'
 import { ApiError } from '../api/errors.ts'
+import { publicPath } from '../public-path.ts'
 import {
   askForConfirmation,
   chooseSession,
@@ -14,7 +15,7 @@ import {
   type UnconfirmedLink,
 } from './store.ts'
 
-const path = '/console/session'
+const path = `${publicPath}/console/session`
 
 type LinkResult = { readonly session: Session } | Omit<UnconfirmedLink, 'secret'>
 

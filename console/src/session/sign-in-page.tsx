@@ -129,8 +129,8 @@ function Elsewhere() {
   return (
     <>
       You are not signed in to {environment}. Sign in with an API token of {environment}, or{' '}
-      <Anchor href={linkToEnvironment('/console/user-groups', other)}>go back to {other}</Anchor>. You stay
-      signed in there.
+      <Anchor href={linkToEnvironment('/user-groups', other)}>go back to {other}</Anchor>. You stay signed in
+      there.
     </>
   )
 }

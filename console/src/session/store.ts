@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { EnvironmentTag } from '../api/wire.ts'
+import { publicPath } from '../public-path.ts'
 
 /** A sign-in link as `/console/session/link` describes it. */
 export interface SignInLink {
@@ -67,9 +68,9 @@ export function forgetLink(): void {
   linkSecret = undefined
 }
 
-/** Returns a link that switches this tab to another environment. */
+/** Returns a link that switches this tab to another environment, at a page of the console. */
 export function linkToEnvironment(path: string, environment: EnvironmentTag): string {
-  return `${path}#environment=${environment}`
+  return `${publicPath}/console${path}#environment=${environment}`
 }
 
 export function otherEnvironment(environment: EnvironmentTag): EnvironmentTag {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { readConfig } from '../config/settings.ts'
+import { readConfig, settings } from '../config/settings.ts'
 import { signInLinkUrl } from '../contract/console.ts'
 import type { ApiToken } from '../domain/api-token/api-token.ts'
 import { environments } from '../domain/environment.ts'
@@ -66,8 +66,8 @@ function linkCommand(program: Command, name: string): Command {
     )
     .option(
       '--url <url>',
-      'address of the service in your browser, such as https://ugs.example.com (default: from HOST and PORT)',
-      parseOrigin,
+      'address of the service in your browser, such as https://ugs.example.com (default: UGS_PUBLIC_URL, or from HOST and PORT)',
+      parseUrl,
     )
     .option('--no-check', 'create the link although this machine does not reach that address')
 }
@@ -100,15 +100,17 @@ async function findAdminToken(store: Store, id: number, now: number): Promise<Ap
 async function originOf({ url }: LinkOptions): Promise<string> {
   if (url !== undefined) return url
   const config = readConfig(process.env)
+  if (config.UGS_PUBLIC_URL !== undefined) return config.UGS_PUBLIC_URL
   if (config.PORT === 0) throw new UsageError('PORT is 0, so the address is unknown; set --url')
   return configuredOrigin(config)
 }
 
-function parseOrigin(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/')
-    throw new InvalidArgumentError('It must be a URL without a path, such as https://ugs.example.com.')
-  return url.origin
+function parseUrl(text: string): string {
+  try {
+    return settings.UGS_PUBLIC_URL.parse(text) as string
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
+  }
 }
 
 /** @throws CommandError if no console is at this address */

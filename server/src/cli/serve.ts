@@ -108,6 +108,7 @@ function printStarted(config: Config, { origin, firstStart, metricsUrl }: Omit<S
     firstStart,
     store: describeLocation(config.storeLocation),
     hasConsole: config.UGS_CONSOLE === 'on',
+    publicUrl: config.UGS_PUBLIC_URL,
   }
   console.log(isatty(1) ? startBanner(started) : startLines(started, Date.now()))
 }

@@ -5,6 +5,8 @@ import { printable } from './output.ts'
 /** A service that has started. */
 export interface Started {
   readonly origin: string
+  /** `UGS_PUBLIC_URL`. */
+  readonly publicUrl?: string | undefined
   readonly store: string
   readonly metricsUrl?: string | undefined
   readonly hasConsole: boolean
@@ -14,16 +16,17 @@ export interface Started {
 const createApiToken = 'npx user-group-service api-token create --environment Testing --name backend'
 
 /** Returns the text for a person at a terminal. It fits a screen of 24 lines, and lines of 100 characters unless a path is long. */
-export function startBanner({ origin, store, metricsUrl, hasConsole, firstStart }: Started): string {
+export function startBanner(started: Started): string {
+  const { origin, publicUrl = origin, store, metricsUrl, hasConsole, firstStart } = started
   const { apiTokens, signInLink, lacksApiToken } = firstStart
   const lines = [
     `User Group Service ${version} listens on ${origin}`,
     '',
     `  Store    ${printable(store)}`,
     ...(metricsUrl === undefined ? [] : [`  Metrics  ${metricsUrl}`]),
-    ...(hasConsole ? [`  Console  ${signInLink ?? `${origin}/console`}`] : []),
+    ...(hasConsole ? [`  Console  ${signInLink ?? `${publicUrl}/console`}`] : []),
     ...(hasConsole ? [`           ${linkHint(signInLink !== undefined)}`] : []),
-    `  API      ${origin}/docs`,
+    `  API      ${publicUrl}/docs`,
   ]
   if (lacksApiToken)
     lines.push(

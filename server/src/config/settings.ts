@@ -28,6 +28,10 @@ interface Setting<T> {
 export const settings = {
   HOST: text('Address to listen on.', '127.0.0.1'),
   PORT: integer('Port to listen on. 0 picks a free port.', { default: 8080, min: 0, max: 65_535 }),
+  UGS_PUBLIC_URL: optional(
+    'URL of the service for its clients, with the path under which a proxy publishes it. Default is the origin of each request.',
+    parsePublicUrl,
+  ),
   UGS_METRICS_PORT: optional(
     'Port of the Prometheus metrics at /metrics. 0 picks a free port. If unset, no metrics are collected.',
     wholeNumber({ min: 0, max: 65_535 }),
@@ -303,6 +307,15 @@ function parseAccessLog(text: string): number | undefined {
   const share = Number(text)
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share
   throw new RangeError('must be off, full, or a share between 0 and 1')
+}
+
+/** Returns the URL without a slash at its end. Its path needs no escaping in pages and cookies. */
+function parsePublicUrl(text: string): string {
+  const { href = '', origin = '', pathname = '' } = URL.canParse(text) ? new URL(text) : {}
+  const url = origin + pathname.replace(/\/$/, '')
+  if (!/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(url) || ![url, `${url}/`].includes(href))
+    throw new RangeError('must have the form https://HOST or https://HOST/PATH')
+  return url
 }
 
 function parseDefaultRateLimit(text: string): RateLimit | null {

@@ -113,7 +113,7 @@ interface StartedService extends Service {
 }
 
 async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
-  const { host, consoleFolder, logs } = await prepareStart(config, metrics)
+  const { host, logs, ...published } = await prepareStart(config, metrics)
   const { logger, observers, traces } = logs
   const store = await openObservedStore(config, logs, metrics)
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
@@ -145,10 +145,10 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
-      consoleFolder,
+      ...published,
     })
     const origin = await listen(app, host, config.PORT)
-    const firstStart = await prepareFirstStart(config, store, origin)
+    const firstStart = await prepareFirstStart(config, store, config.UGS_PUBLIC_URL ?? origin)
     const jobs = { config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked }
     const stopJobs = startBackgroundJobs(jobs)
     const { server } = app
@@ -279,7 +279,8 @@ async function prepareStart(config: Config, metrics: Metrics | undefined) {
   checkProvidedKeys(config)
   const host = await ownAddress(config.HOST).catch(refuseAddress)
   const consoleFolder = config.UGS_CONSOLE === 'on' ? findConsole() : null
-  return { host, consoleFolder, logs: await openLogs(config, metrics) }
+  const publicUrl = config.UGS_PUBLIC_URL ?? null
+  return { host, consoleFolder, publicUrl, logs: await openLogs(config, metrics) }
 }
 
 /** Listens and returns the service's URL. For a host name with several addresses, Fastify would create servers without the pipeline. */

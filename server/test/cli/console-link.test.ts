@@ -50,8 +50,8 @@ describe('ugs console-link', () => {
     for (const [args, code, message] of [
       [['--api-token', id], 1, `API token ${id} is expired, revoked or lacks the scope admin`],
       [['--api-token', '999'], 1, 'there is no API token 999'],
-      [['--url', 'example.com'], 2, 'It must be a URL without a path'],
-      [['--url', 'https://example.com/console'], 2, 'It must be a URL without a path'],
+      [['--url', 'example.com'], 2, 'It must have the form https://HOST or https://HOST/PATH'],
+      [['--url', 'https://example.com/?x'], 2, 'It must have the form https://HOST or https://HOST/PATH'],
     ] as const) {
       const result = await run('--url', service().origin, ...args)
       assert.equal(result.code, code, result.stderr)

@@ -23,6 +23,28 @@ describe('the configuration', () => {
     assert.equal(readConfig({ PORT: '' }).PORT, 8080)
   })
 
+  it('reads UGS_PUBLIC_URL without a slash at its end', () => {
+    for (const [text, url] of [
+      ['https://example.com', 'https://example.com'],
+      ['https://example.com/', 'https://example.com'],
+      ['http://[::1]:8080/a/b-c/', 'http://[::1]:8080/a/b-c'],
+    ])
+      assert.equal(readConfig({ UGS_PUBLIC_URL: text }).UGS_PUBLIC_URL, url)
+    for (const text of [
+      'example.com',
+      'ftp://example.com',
+      'https://me@example.com',
+      'https://example.com/?a',
+      'https://example.com/#a',
+      'https://example.com//a',
+      'https://example.com/a;b',
+      'https://example.com/%22',
+    ])
+      assert.throws(() => readConfig({ UGS_PUBLIC_URL: text }), {
+        problems: ['UGS_PUBLIC_URL: must have the form https://HOST or https://HOST/PATH'],
+      })
+  })
+
   it('ignores white space at the ends of every setting, as files with secrets have it', () => {
     const environment: Record<string, string> = {
       HOST: 'localhost',

@@ -4,22 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../support/service.ts'
-import { findTool, type Tool } from '../support/tool.ts'
+import { findTool } from '../support/tool.ts'
 import { deployFolder } from './deploy-folder.ts'
-
-const haproxy: Tool = {
-  name: 'HAProxy',
-  hint: 'apt-get install haproxy',
-  commands: ['haproxy', '/usr/sbin/haproxy'],
-  probe: ['-v'],
-}
-
-const nginx: Tool = {
-  name: 'nginx',
-  hint: 'apt-get install nginx',
-  commands: ['nginx', '/usr/sbin/nginx'],
-  probe: ['-v'],
-}
+import { haproxy, nginx } from './proxy-tools.ts'
 
 test('HAProxy accepts its configuration', (t) => {
   const command = findTool(t, haproxy)

@@ -65,6 +65,7 @@ export async function startApp(
       tracer: null,
       isDraining: () => false,
       version: '0.0.0',
+      publicUrl: null,
     },
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     webhooks: new WebhookManagement({

@@ -8,12 +8,11 @@ import { compileValidator } from '../../contract/validator.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import { Fault } from '../../domain/fault.ts'
-import type { ConsoleSessions } from '../../domain/session/console-sessions.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import { FairPool } from '../../domain/util/fair-pool.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
-import { findSession } from '../console/console-session.ts'
+import { findSession, type SessionAccess } from '../console/console-session.ts'
 import { queryOf } from '../query.ts'
 import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from '../request-body.ts'
 import { authorize, callerOf } from '../authorization.ts'
@@ -23,11 +22,10 @@ import { etagOf } from './etag.ts'
 import type { AdminOperation, AdminServices } from './operation.ts'
 import { adminOperations, type AdminOperationId } from './operations.ts'
 
-export interface AdminRoutesDependencies extends AdminServices {
+/** A request with a session of the web console needs no API token. */
+export interface AdminRoutesDependencies extends AdminServices, SessionAccess {
   readonly authentication: AuthenticationDependencies
   readonly rateLimiter: RateLimiter
-  /** Sessions of the web console. A request with a session needs no API token. */
-  readonly sessions: ConsoleSessions
 }
 
 /** Maximum number of imports and exports at once, of which one workspace has at most half. */
@@ -41,7 +39,7 @@ const noParameters = Type.Object({}, { additionalProperties: false })
 /** Adds a route for each of `adminOperations`. */
 export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDependencies): void {
   const authentication = new Authentication(['Token'], dependencies.authentication)
-  const { sessions, rateLimiter } = dependencies
+  const { rateLimiter } = dependencies
   const transfers = new FairPool(maxTransfers)
   for (const id of Object.keys(adminOperations) as AdminOperationId[]) {
     const operation: AdminOperation = adminOperations[id]
@@ -55,7 +53,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       onRequest: async (request, reply) => {
         const context = contextOf(request.raw)
         const apiToken = await context.permit.during(async () => {
-          const session = await findSession(request, sessions)
+          const session = await findSession(request, dependencies)
           return session?.apiToken ?? authentication.authenticate(request.raw.headers.authorization)
         })
         authorize(context, reply, { apiToken, operation: id }, rateLimiter)

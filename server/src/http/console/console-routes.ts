@@ -8,31 +8,21 @@ import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator, type Validator } from '../../contract/validator.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
-import type {
-  ConsoleSessions,
-  NewSession,
-  OpenSession,
-  SignInOptions,
-} from '../../domain/session/console-sessions.ts'
+import type { NewSession, OpenSession, SignInOptions } from '../../domain/session/console-sessions.ts'
 import type { SignInLink } from '../../domain/session/session-store.ts'
 import type { Workspace } from '../../domain/workspace/workspace.ts'
 import { Fault } from '../../domain/fault.ts'
 import { sendJson } from '../response.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { contextOf } from '../request-context.ts'
-import {
-  clearSessionCookies,
-  findAll,
-  findSession,
-  presentedSecretsOf,
-  setSessionCookie,
-} from './console-session.ts'
+import { findAll, findSession, type SessionAccess } from './console-session.ts'
 
-export interface ConsoleRoutesDependencies {
-  readonly sessions: ConsoleSessions
+export interface ConsoleRoutesDependencies extends SessionAccess {
   readonly apiTokens: ApiTokenManagement
   /** Folder of the built files. */
   readonly folder: string
+  /** Path under which a proxy publishes the service. */
+  readonly publicPath: string
 }
 
 /** Maximum size of the body of a sign-in, far more than an API token needs. */
@@ -49,23 +39,23 @@ export async function addConsoleRoutes(
   dependencies: ConsoleRoutesDependencies,
 ): Promise<void> {
   addSessionRoutes(app, dependencies)
-  await addPages(app, dependencies.folder)
+  await addPages(app, dependencies)
 }
 
 /**
  * Redirects browsers from `/` to the console. Call it before `refuseUnknownRoutes`: a hook instead of a route, because `/` does not
  * exist for other clients.
  */
-export function redirectBrowsers(app: FastifyInstance): void {
+export function redirectBrowsers(app: FastifyInstance, publicPath: string): void {
   app.addHook('onRequest', ({ method, url, headers }, reply, done) => {
     const isBrowser = method === 'GET' && headers.accept?.toLowerCase().includes('text/html') === true
-    if (isBrowser && /^\/(\?|$)/.test(url)) void reply.redirect('/console')
+    if (isBrowser && /^\/(\?|$)/.test(url)) void reply.redirect(`${publicPath}/console`)
     else done()
   })
 }
 
 function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDependencies): void {
-  const { sessions, apiTokens } = dependencies
+  const { sessions, cookies, apiTokens } = dependencies
   addSignIn(app, dependencies, '/console/session', (body, options) => {
     validateSignIn(body)
     return sessions.signIn(body.api_token, options)
@@ -81,7 +71,7 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
       const json = await contextOf(request.raw).permit.during(async () => {
-        const all = await findAll(presentedSecretsOf(request), sessions)
+        const all = await findAll(cookies.secretsOf(request), sessions)
         if (all.length === 0) throw new Fault('unauthenticated', 'Nobody is signed in')
         return JSON.stringify({ success: 1, sessions: await describeAll(all, apiTokens) })
       })
@@ -93,11 +83,11 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
       await contextOf(request.raw).permit.during(async () => {
-        if ((await findSession(request, sessions)) === null)
+        if ((await findSession(request, dependencies)) === null)
           throw new Fault('unauthenticated', 'Nobody is signed in')
-        for (const { secret } of presentedSecretsOf(request)) await sessions.signOut(secret)
+        for (const { secret } of cookies.secretsOf(request)) await sessions.signOut(secret)
       })
-      clearSessionCookies(request, reply)
+      cookies.clear(request, reply)
       return sendJson(reply, 200, '{"success":1}')
     },
   })
@@ -112,7 +102,7 @@ interface Unconfirmed {
 /** Adds a route that starts a session for its JSON body, or asks first. */
 function addSignIn(
   app: FastifyInstance,
-  { apiTokens }: ConsoleRoutesDependencies,
+  { apiTokens, cookies }: ConsoleRoutesDependencies,
   path: string,
   signIn: (body: unknown, options: SignInOptions) => Promise<NewSession | Unconfirmed>,
 ): void {
@@ -124,7 +114,7 @@ function addSignIn(
     },
     handler: async (request, reply) => {
       const { result, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
-        const options = { requestId: request.id, previous: presentedSecretsOf(request) }
+        const options = { requestId: request.id, previous: cookies.secretsOf(request) }
         const result = await signIn(readStrictJson(body).value, options)
         const members =
           'link' in result
@@ -135,7 +125,7 @@ function addSignIn(
             : { session: await describe(result, apiTokens) }
         return { result, json: JSON.stringify({ success: 1, ...members }) }
       })
-      if ('secret' in result) setSessionCookie(request, reply, result)
+      if ('secret' in result) cookies.set(request, reply, result)
       return sendJson(reply, 200, json)
     },
   })
@@ -155,8 +145,13 @@ async function workspaceOf(apiToken: ApiToken, apiTokens: ApiTokenManagement): P
   return workspace
 }
 
-async function addPages(app: FastifyInstance, folder: string): Promise<void> {
-  const page = await readFile(join(folder, 'index.html'), 'utf8')
+async function addPages(
+  app: FastifyInstance,
+  { folder, publicPath }: ConsoleRoutesDependencies,
+): Promise<void> {
+  const built = await readFile(join(folder, 'index.html'), 'utf8')
+  // The page is served at many paths, to which its links would be relative.
+  const page = built.replaceAll('"./assets/', `"${publicPath}/console/assets/`)
   // File names contain a hash of the content.
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),

@@ -13,28 +13,65 @@ import { environments, type Environment } from '../../domain/environment.ts'
 import { Fault } from '../../domain/fault.ts'
 import { isForwardedFromHttps } from '../forwarded-scheme.ts'
 
-/**
- * Prefix of cookies that a browser accepts only over HTTPS and without `Domain`, so that no other host can set them. Without HTTPS the
- * names have no prefix, and a program at another port or subdomain can add cookies of the same name.
- */
-const securePrefix = '__Host-'
 /** A browser has a session, and so a cookie, for each environment in which it is signed in. */
 const cookieNameOf = (environment: Environment) => `ugs_session_${environment.toLowerCase()}`
-const cookiePattern = /(?:^|;) *(__Host-)?ugs_session_(customer|testing)=([\w-]{43}) *(?=;|$)/g
+const cookiePattern = /(?:^|;) *(__Host-|__Secure-)?ugs_session_(customer|testing)=([\w-]{43}) *(?=;|$)/g
 /** Maximum number of secrets that are looked up for one request. */
 const maxSecrets = 16
 
-/** Returns the secrets in the cookies of a request that can be those of sessions, the most trustworthy first. */
-export function presentedSecretsOf({ raw }: FastifyRequest): PresentedSecret[] {
-  const { headers } = raw
-  const cookies = [...(headers.cookie?.matchAll(cookiePattern) ?? [])]
-  const isSecure = ([, prefix]: RegExpExecArray) => prefix !== undefined
-  // Browsers send cookies of a longer path first. The cookie of the service has the shortest.
-  const plain = usesHttps(headers) ? [] : cookies.filter((cookie) => !isSecure(cookie)).reverse()
-  const secrets = new Map<string, Environment>()
-  for (const [, , name, secret = ''] of [...cookies.filter(isSecure), ...plain])
-    secrets.set(secret, name === 'customer' ? 'Customer' : 'Testing')
-  return Array.from(secrets, ([secret, environment]) => ({ secret, environment })).slice(0, maxSecrets)
+/** Cookies of the sessions. Scripts and other sites cannot read them. */
+export class SessionCookies {
+  readonly #path: string
+  /**
+   * Prefix over HTTPS. A browser accepts `__Host-` only without `Domain`, so that no other host can set the cookie, but also only for the
+   * path `/`, which programs at other paths share. Without HTTPS the names have no prefix, and a program at another port or subdomain
+   * can add cookies of the same name.
+   */
+  readonly #securePrefix: '__Host-' | '__Secure-'
+
+  /** @param publicPath path under which a proxy publishes the service */
+  constructor(publicPath: string) {
+    this.#path = publicPath || '/'
+    this.#securePrefix = publicPath === '' ? '__Host-' : '__Secure-'
+  }
+
+  /** Returns the secrets in the cookies of a request that can be those of sessions, the most trustworthy first. */
+  secretsOf({ raw }: FastifyRequest): PresentedSecret[] {
+    const { headers } = raw
+    const cookies = [...(headers.cookie?.matchAll(cookiePattern) ?? [])]
+    const withPrefix = (wanted?: string) => cookies.filter(([, prefix]) => prefix === wanted)
+    // Browsers send cookies of a longer path first. The cookie of the service has the shortest.
+    const plain = usesHttps(headers) ? [] : withPrefix().reverse()
+    const secrets = new Map<string, Environment>()
+    for (const [, , name, secret = ''] of [...withPrefix(this.#securePrefix), ...plain])
+      secrets.set(secret, name === 'customer' ? 'Customer' : 'Testing')
+    return Array.from(secrets, ([secret, environment]) => ({ secret, environment })).slice(0, maxSecrets)
+  }
+
+  set(request: FastifyRequest, reply: FastifyReply, { secret, apiToken }: NewSession): void {
+    this.#set(request, reply, { environment: apiToken.environment, secret }, sessionMaxMs / 1000)
+  }
+
+  clear(request: FastifyRequest, reply: FastifyReply): void {
+    for (const environment of environments) this.#set(request, reply, { environment, secret: '' }, 0)
+  }
+
+  #set(
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    { environment, secret }: PresentedSecret,
+    maxAge: number,
+  ): void {
+    const [prefix, secure] = usesHttps(headers) ? [this.#securePrefix, '; Secure'] : ['', '']
+    const cookie = `${prefix}${cookieNameOf(environment)}=${secret}; Path=${this.#path}`
+    reply.header('set-cookie', `${cookie}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`)
+  }
+}
+
+/** Sessions of the console, and their cookies. */
+export interface SessionAccess {
+  readonly sessions: ConsoleSessions
+  readonly cookies: SessionCookies
 }
 
 /**
@@ -44,10 +81,10 @@ export function presentedSecretsOf({ raw }: FastifyRequest): PresentedSecret[] {
  */
 export async function findSession(
   request: FastifyRequest,
-  sessions: ConsoleSessions,
+  { sessions, cookies }: SessionAccess,
 ): Promise<OpenSession | null> {
   const { headers } = request.raw
-  const presented = headers.authorization === undefined ? presentedSecretsOf(request) : []
+  const presented = headers.authorization === undefined ? cookies.secretsOf(request) : []
   if (presented.length === 0) return null
   const csrfToken = headers['x-csrf-token']
   const own = presented.find(({ secret }) => isSame(csrfToken, csrfTokenOf(secret)))
@@ -85,28 +122,4 @@ function usesHttps(headers: IncomingHttpHeaders): boolean {
 function isSame(sent: unknown, expected: string): boolean {
   const digest = (text: string) => hash('sha256', text, 'buffer')
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(expected))
-}
-
-/** Stores the secret in a cookie that scripts and other sites cannot read. */
-export function setSessionCookie(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { secret, apiToken }: NewSession,
-): void {
-  setCookie(request, reply, { environment: apiToken.environment, secret }, sessionMaxMs / 1000)
-}
-
-export function clearSessionCookies(request: FastifyRequest, reply: FastifyReply): void {
-  for (const environment of environments) setCookie(request, reply, { environment, secret: '' }, 0)
-}
-
-function setCookie(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  { environment, secret }: PresentedSecret,
-  maxAge: number,
-): void {
-  const [prefix, secure] = usesHttps(headers) ? [securePrefix, '; Secure'] : ['', '']
-  const cookie = `${prefix}${cookieNameOf(environment)}=${secret}`
-  reply.header('set-cookie', `${cookie}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`)
 }

@@ -5,8 +5,8 @@ import { healthPaths } from '../health/openapi.ts'
 import { oauthPathItems, oauthSchemas } from '../oauth/openapi.ts'
 import { userPaths, userSchemas } from '../user/openapi.ts'
 
-/** Returns the OpenAPI 3.1 document of the service, built from the schemas that validate requests. */
-export function openApiDocument(version: string): object {
+/** Returns the OpenAPI 3.1 document of the service at a URL, built from the schemas that validate requests. */
+export function openApiDocument(version: string, url = '/'): object {
   return {
     openapi: '3.1.0',
     info: {
@@ -17,7 +17,7 @@ export function openApiDocument(version: string): object {
         'Your backend uses one path, `/api/user`, with three operations. The dashboard renderer uses `/oauth2/introspect`. People who manage user groups use `/admin/v1`. GET carries a JSON body; if a proxy, CDN or client cannot send one, use POST with the header `X-HTTP-Method-Override: GET`, or a path such as `/api/user/get-or-create`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that serves this document' }],
+    servers: [{ url, description: 'The service that serves this document' }],
     security: [{ apiToken: [] }],
     tags: [
       { name: 'User groups', description: 'Get or create, update, and rotate the token of a user group.' },

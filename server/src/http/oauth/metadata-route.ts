@@ -3,15 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import { scopes } from '../../domain/api-token/api-token.ts'
 import { isForwardedFromHttps } from '../forwarded-scheme.ts'
 import { oauthPaths } from '../operations.ts'
+import { publicPathOf } from '../public-url.ts'
 import { sendJson } from '../response.ts'
 
 const secretMethods = ['client_secret_basic', 'client_secret_post']
 
-/** Adds the metadata of the OAuth endpoints (RFC 8414). */
-export function addMetadataRoute(app: FastifyInstance): void {
-  app.get(oauthPaths.metadata, (request, reply) =>
-    sendJson(reply, 200, JSON.stringify(metadataOf(issuerOf(request.raw)))),
-  )
+/** Adds the metadata of the OAuth endpoints (RFC 8414). For an issuer with a path, clients append the path to that of the metadata. */
+export function addMetadataRoute(app: FastifyInstance, publicUrl: string | null): void {
+  for (const path of new Set(['', publicPathOf(publicUrl)]))
+    app.get(oauthPaths.metadata + path, (request, reply) =>
+      sendJson(reply, 200, JSON.stringify(metadataOf(publicUrl ?? issuerOf(request.raw)))),
+    )
 }
 
 export function metadataOf(issuer: string): object {

@@ -90,7 +90,8 @@ function metadataOperation(): object {
     operationId: 'getAuthorizationServerMetadata',
     tags: ['Renderer'],
     summary: 'Metadata of the OAuth endpoints',
-    description: 'Authorization server metadata (RFC 8414). The issuer is the origin of the request.',
+    description:
+      'Authorization server metadata (RFC 8414). The issuer is `UGS_PUBLIC_URL`, by default the origin of the request.',
     security: [],
     responses: responses({
       response: jsonResponse(
