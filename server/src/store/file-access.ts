@@ -11,6 +11,8 @@ export function fileExists(path: string): boolean {
     return statSync(path, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
     const code = errorCodeOf(error) ?? 'unknown'
+    // A part of the path is a file.
+    if (code === 'ENOTDIR') return false
     const reason =
       code === 'EACCES' ? `this user may not search ${closedFolderOf(path)}` : 'it cannot be examined'
     throw new StoreError(`${path}: ${reason} (${code}); ${remedy}`)

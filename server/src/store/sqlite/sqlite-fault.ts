@@ -39,7 +39,7 @@ export function isDamage(error: unknown): error is InstanceType<typeof BetterSql
 const noAccess = /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/
 
 /** Returns the problem and the remedy, for the log. */
-export function remediationFor(code: string): string {
+function remediationFor(code: string): string {
   if (code === 'SQLITE_NOTADB') {
     return 'the file is not a SQLite database; use another file, or restore a backup'
   }
