@@ -33,10 +33,11 @@ export const apiTokens: Operations<ApiTokenStore> = {
   *createFirst(tokens) {
     const { isAmbiguous } = yield* transaction()
     yield* postgres`LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE`
-    const first = yield* sql`SELECT 1 FROM api_token LIMIT 1`
-    const userGroup = yield* sql`SELECT 1 FROM user_group LIMIT 1`
+    // In this order: user groups of a damaged store that has API tokens are not read.
+    const [used] = yield* sql`SELECT 1 AS used
+      WHERE EXISTS (SELECT 1 FROM api_token) OR EXISTS (SELECT 1 FROM user_group)`
     // Tokens from an earlier attempt of this operation do not count as others.
-    if (first.length > 0 || userGroup.length > 0) {
+    if (used !== undefined) {
       const created = isAmbiguous && tokens[0] ? yield* find(tokens[0].tokenHash) : null
       return created !== null
     }
