@@ -270,7 +270,7 @@ test('a token returns the current data sources of its workspace and environment'
   assertFault(refused, 'validation_failed', ['/mapping/sales'])
 })
 
-for (const value of ['nonsense', ' registered', 'Registered', 'free,registered']) {
+for (const value of ['nonsense', 'registered free', 'Registered', 'free,registered']) {
   test(`UGS_MAPPING=${JSON.stringify(value)} keeps the service from starting and lists the valid values`, async (t) => {
     const environment = { UGS_DATA_DIR: temporaryFolder(t), UGS_MAPPING: value, PORT: '0' }
     const { code, stdout, stderr } = await runUgs(['serve'], environment)
