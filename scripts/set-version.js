@@ -39,7 +39,7 @@ for (const [folder, { path, manifest }] of manifests) {
 writeJson('package-lock.json', lock)
 replace('deploy/helm/user-group-service/Chart.yaml', /^(version|appVersion): .*$/gm, `$1: ${version}`)
 for (const folder of ['client', 'renderer'])
-  replace(`${folder}/src/version.ts`, /^(export const version = )'.*'/gm, `$1'${version}'`)
+  replace(`${folder}/src/version.ts`, /^((?:export )?const version = )'.*'/gm, `$1'${version}'`)
 // PEP 440 writes 1.0.0rc1.
 const pythonVersion = version.replace(/-([a-z]+)\./, '$1')
 replace('clients/python/pyproject.toml', /^version = .*$/gm, `version = "${pythonVersion}"`)

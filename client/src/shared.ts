@@ -54,7 +54,7 @@ export type {
   Workspace,
   WorkspaceFields,
 } from './management-api.ts'
-export type { Agent, ConnectionOptions, RequestEvent, RequestOptions } from './options.ts'
+export type { Agent, ConnectionOptions, OutgoingRequest, RequestEvent, RequestOptions } from './options.ts'
 export type { Page, Paged } from './paged.ts'
 export type { RotationFields, RotationOptions, UserGroupClientOptions } from './user-group-client.ts'
 export type { ImportOptions, ImportResult } from './user-group-import.ts'

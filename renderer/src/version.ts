@@ -1,5 +1,5 @@
 /** Version of this package. */
-export const version = '1.0.0-rc.1'
+const version = '1.0.0-rc.1'
 
 /** Names the package to services and proxies. */
 export const userAgent = `user-group-service-renderer/${version}`
