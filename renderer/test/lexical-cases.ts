@@ -96,7 +96,7 @@ const rulesByDialect: Record<Exclude<SqlDialect, 'mariadb'>, Rules> = {
       variable_in_literal: ["'\\''¤'", "'[' '¤'", "[']'¤'", "`'` '¤'"],
       variable_in_identifier: ['"¤"', '`¤`', '[¤]', "[a'¤']", 'a[¤]', 'a["¤"]', '[a]\n[¤]', '`"¤"`'],
       variable_in_comment: ['/* /* ¤ */', '/* ¤', '-- a\n/* ¤', "--'\n--¤"],
-      malformed_template: ['[', '`', '"', '[a', "[a]]'"],
+      malformed_template: ['[', '`', '"', '[a', "[a]]'", '(1)\ufeffOR (1)', 'a\u00a0b'],
       placeholder_in_template: ['?', '?1', ':a', '@a', '$a', '#a', '$', ':', '@', '#', '?:', '$a::b(c)', 'a:b', 'a@b', '@@a', '$1'],
     },
   },

@@ -110,8 +110,9 @@ const castToNumber =
     `CAST(${placeholder} AS ${isInteger ? integer : decimal})`
 const brackets = (placeholders: readonly string[]) => `[${placeholders.join(', ')}]`
 
-/** White space to some databases, and part of a word to others. */
-const unicodeSpace = /.*[\u0085\u00a0\u1680\u180e\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/y
+/** White space to some databases, and part of a word to others. U+FEFF is white space even to SQLite. */
+export const unicodeSpace =
+  /.*[\u0085\u00a0\u1680\u180e\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/y
 /** Sources do not say whether comments of these databases nest. */
 const nestedComment = /\/\*[^]*\/\*/y
 
@@ -272,7 +273,6 @@ const duckdb: Dialect = {
   arrays: { words: ['any', 'all', 'unnest'], write: brackets },
   dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
   ownPlaceholder: /\$\w*|\?/y,
-  ambiguousWord: unicodeSpace,
 }
 
 /** PostgreSQL 8.0 and what Amazon changed. */
@@ -292,7 +292,6 @@ const redshift: Dialect = {
   lineComment: /--/y,
   word,
   ownPlaceholder: /\$\d*|\?/y,
-  ambiguousWord: unicodeSpace,
   ambiguousComment: nestedComment,
 }
 
@@ -318,8 +317,7 @@ const clickhouse: Dialect = {
   word,
   ownPlaceholder: /\{[ \t\r\n]*\w+[ \t\r\n]*:|\?|\$/y,
   // Versions disagree on $ in a word, and newer ones read typographic quotes and the minus sign U+2212 like ASCII.
-  ambiguousWord:
-    /.*[$\u0085\u00a0\u1680\u180e\u2000-\u200f\u2018-\u201f\u2028\u2029\u202f\u205f\u2060\u2212\u3000\ufeff]/y,
+  ambiguousWord: /.*[$\u2018-\u201f\u2212]/y,
   ambiguousComment: nestedComment,
 }
 
@@ -354,7 +352,6 @@ const databricks: Dialect = {
   word,
   // A colon after a value extracts a part of it.
   ownPlaceholder: /\?|(?<![\w:)\]`]):[A-Za-z_]\w*/y,
-  ambiguousWord: unicodeSpace,
   // A backslash before the line break continues the comment. The quotes of a hint may contain the end of the comment.
   ambiguousComment: /--[^]*\\\r?$|\/\*\+[^]*['"`]/y,
 }
@@ -373,7 +370,6 @@ const trino: Dialect = {
   word,
   ownPlaceholder: /\?/y,
   ambiguous: /`/y,
-  ambiguousWord: unicodeSpace,
   ambiguousComment: nestedComment,
 }
 
@@ -396,7 +392,6 @@ const oracle: Dialect = {
   ownPlaceholder: /:[ \t\r\n]*[\w"]|\?/y,
   // Quotes with a delimiter of their own: q'[…]'.
   ambiguous: /n?q'/iy,
-  ambiguousWord: unicodeSpace,
   ambiguousComment: nestedComment,
 }
 

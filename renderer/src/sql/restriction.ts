@@ -1,3 +1,4 @@
+import type { Token } from './scanner.ts'
 import { endsExpression, reserved, type Comparison } from './comparisons.ts'
 import type { Dialect } from './dialects.ts'
 import { queryWords, type Statement } from './tokens.ts'
@@ -76,6 +77,8 @@ export class Restriction {
   readonly #definitions = new Map<string, number>()
   /** Names of values that the statement computes. Some databases read them in WHERE. */
   readonly #computed = new Set<string>()
+  /** Names of constants among them. */
+  readonly #constants = new Set<string>()
   /** Index after the last limit. */
   #endOfLimit = 0
   readonly #levels: [Query, ...(Query | Group)[]] = [newQuery()]
@@ -115,33 +118,35 @@ export class Restriction {
 
   #takeName(index: number): void {
     const { words, tokens } = this.#statement
-    if (!this.#statement.isName(index)) return
+    // SQLite and MySQL also take a literal as a name here.
+    if (!this.#statement.isName(index) && !isLiteral(tokens[index])) return
     const name = this.#statement.nameAt(index)
     const as = words[index + 1] === '(' ? this.#statement.closing(index + 1) + 1 : index + 1
     if (words[as] === 'as' && /^(?:\(|not|materialized)$/.test(words[as + 1] ?? ''))
       this.#definitions.set(name, (this.#definitions.get(name) ?? 0) + 1)
-    const before = words[index - 1] === 'as' ? index - 2 : index - 1
-    const isComputed =
-      /^(?:[)\]}\d]|end$|null$|true$|false$)/.test(words[before] ?? '') ||
-      tokens[before]?.variable !== undefined ||
-      tokens[before]?.quotes?.holds === 'literal'
-    if (isComputed) this.#computed.add(name)
+    const beforeAs = words[index - 1] === 'as' ? index - 2 : index - 1
+    const before = words[beforeAs - 1] === 'collate' ? beforeAs - 2 : beforeAs
+    const isConstant = /^(?:\d|null$|true$|false$)/.test(words[before] ?? '') || isLiteral(tokens[before])
+    const isComputed = /^(?:[)\]}]|end$)/.test(words[before] ?? '') || tokens[before]?.variable !== undefined
+    if (isConstant) this.#constants.add(name)
+    if (isConstant || isComputed) this.#computed.add(name)
   }
 
   /** Returns true unless the comparison is with a part of a column, or may be with a value that the statement computes. */
   #isWholeColumn({ from, to, operand }: Comparison): boolean {
     const { words, tokens } = this.#statement
     let isQualified = false
-    let isComputed = false
+    const names: string[] = []
     for (let index = from; index < to; index++) {
       const start = tokens[index]?.start ?? 0
       if (start < operand.start || start >= operand.end) continue
       const isMember = tokens[index + 1]?.quotes?.holds === 'literal' && words[index + 2] === ']'
       if (words[index] === '[' && !isMember) return false
       isQualified ||= (words[index] ?? '').startsWith('.')
-      isComputed ||= this.#computed.has(this.#statement.nameAt(index))
+      names.push(this.#statement.nameAt(index))
     }
-    return isQualified || !isComputed
+    if (names.some((name) => this.#constants.has(name))) return false
+    return isQualified || !names.some((name) => this.#computed.has(name))
   }
 
   get #level(): Query | Group {
@@ -408,4 +413,8 @@ function endBranch(level: Query): void {
 function endQuery(level: Query): boolean {
   endBranch(level)
   return level.areOtherBranchesLimited
+}
+
+function isLiteral(token: Token | undefined): boolean {
+  return token?.quotes?.holds === 'literal'
 }

@@ -2,7 +2,7 @@ import { endOfEnclosed } from '../enclosed.ts'
 import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
 import { unsupportedOpening } from '../unsupported-syntax.ts'
 import { readVariable, type Variable } from '../variables.ts'
-import type { Dialect, Quotes } from './dialects.ts'
+import { unicodeSpace, type Dialect, type Quotes } from './dialects.ts'
 
 /** A token of a statement's code. White space and comments are not tokens. */
 export interface Token {
@@ -201,6 +201,7 @@ export class Scanner {
     const start = this.#offset
     const end = start + word.length
     this.#refuseAmbiguous(this.#dialect.ambiguousWord, word, 0)
+    this.#refuseAmbiguous(unicodeSpace, word, 0)
     const touched = this.#template.charAt(end)
     if (/^\d/.test(word) && (/['"`]/.test(touched) || touched === '$' || word.includes('$'))) {
       throw this.#error('malformed_template', 'Put white space between the number and what follows')

@@ -86,6 +86,11 @@ export class WebhookSender {
     return new Promise((resolve, reject) => {
       request(url, { method: 'POST', headers, agent, lookup: this.#lookup, maxHeaderSize, signal })
         .on('response', resolve)
+        // Without a listener, the request would never end.
+        .on('upgrade', (_response, socket) => {
+          socket.destroy()
+          reject(new Error('the receiver switched protocols'))
+        })
         // Stays after the response: writing the rest may fail.
         .on('error', reject)
         .end(body)

@@ -107,6 +107,17 @@ test('skips interim responses', async (t) => {
   for (let i = 0; i < 2; i++) assert.deepEqual(await send(receiver.url), delivered(204))
 })
 
+test('a receiver that switches protocols gives no response', async (t) => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  assert.deepEqual(await senderOf(t)(`http://127.0.0.1:${port}/`), failed('INVALID_RESPONSE'))
+})
+
 const waits: Record<string, number | undefined> = {
   120: 120_000,
   0: undefined,

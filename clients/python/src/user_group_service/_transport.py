@@ -293,7 +293,8 @@ def _read_bounded(response: HTTPResponse) -> Optional[bytes]:
 def _proxy_of(origin: SplitResult) -> Optional[Proxy]:
     """Returns the proxy of the environment. Raises ValueError if it is no HTTP proxy."""
     text = getproxies().get(origin.scheme)
-    if not text or proxy_bypass(origin.hostname or ""):
+    # NO_PROXY may name a host with its port.
+    if not text or proxy_bypass(origin.hostname or "") or proxy_bypass(origin.netloc):
         return None
     try:
         url = urlsplit(text if "://" in text else f"http://{text}")
