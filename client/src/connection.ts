@@ -193,7 +193,8 @@ export class Connection {
       url,
       headers: {
         'user-agent': `user-group-service-client/${version}`,
-        ...headers,
+        // In lower case, as below: `fetch` would join two spellings of a name.
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
         authorization: `Token ${apiToken}`,
         accept: 'application/json',
         ...operation.headers,

@@ -98,31 +98,32 @@ for (const [name, Client] of [
 }
 
 describe('beforeRequest', () => {
-  it('adds headers to each attempt, and replaces none', async (t) => {
-    const { origin, received } = await serve(t, broken, json(created))
-    const requests: unknown[] = []
-    const client = new UserGroupClient({
-      origin,
-      apiToken,
-      beforeRequest: ({ headers, ...request }) => {
-        requests.push(request)
-        Object.assign(headers, { traceparent: `attempt ${request.attempt}`, authorization: 'other' })
-      },
+  for (const Client of [UserGroupClient, FetchClient])
+    it('adds headers to each attempt, and replaces none', async (t) => {
+      const { origin, received } = await serve(t, broken, json(created))
+      const requests: unknown[] = []
+      const client = new Client({
+        origin,
+        apiToken,
+        beforeRequest: ({ headers, ...request }) => {
+          requests.push(request)
+          Object.assign(headers, { traceparent: `attempt ${request.attempt}`, Authorization: 'other' })
+        },
+      })
+      await client.getOrCreate({ userGroupId: 'a' })
+      assert.deepEqual(
+        received.map(({ headers }) => [headers.traceparent, headers.authorization]),
+        [
+          ['attempt 1', `Token ${apiToken}`],
+          ['attempt 2', `Token ${apiToken}`],
+        ],
+      )
+      const request = { method: 'GET', path: '/api/user' }
+      assert.deepEqual(requests, [
+        { ...request, attempt: 1 },
+        { ...request, attempt: 2 },
+      ])
     })
-    await client.getOrCreate({ userGroupId: 'a' })
-    assert.deepEqual(
-      received.map(({ headers }) => [headers.traceparent, headers.authorization]),
-      [
-        ['attempt 1', `Token ${apiToken}`],
-        ['attempt 2', `Token ${apiToken}`],
-      ],
-    )
-    const request = { method: 'GET', path: '/api/user' }
-    assert.deepEqual(requests, [
-      { ...request, attempt: 1 },
-      { ...request, attempt: 2 },
-    ])
-  })
 
   it('fails the operation if it throws, before anything is sent', async (t) => {
     const { origin, received } = await serve(t, json(created))
