@@ -53,6 +53,9 @@ interface WebhookDeliveryRow {
   readonly error_code: string | null
 }
 
+/** Maximum number of endpoints that `due` reads, each with a query of its own. The others are first in the next step. */
+const maxDueEndpoints = 128
+
 /** The deliveries of webhooks and the claim of the leader, without `redeliver`, which consists of `redeliverBatch`. */
 export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver'>> = {
   *claim(claim) {
@@ -121,7 +124,7 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     )
     const ids = new Set(withDue.map(({ id }) => id))
     const due: DueDelivery[] = []
-    for (const endpoint of endpoints.filter(({ id }) => ids.has(id))) {
+    for (const endpoint of endpoints.filter(({ id }) => ids.has(id)).slice(0, maxDueEndpoints)) {
       if (due.length >= limit) break
       const rows = yield* sql<WebhookDeliveryRow>`
         SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ${endpoint.id} AND next_attempt_at <= ${now}
@@ -177,7 +180,6 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
   },
 
   deleteOlderThan: inBatches((before: number) => {
-    let isDeleted = false
     return function* () {
       yield* changeQueues()
       const { length } = yield* sql`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
@@ -185,10 +187,9 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
           WHERE event_id < ${firstEventId(before)} AND (state = 'delivered' OR event_id < ${firstEventId(before - retryPeriodMs)})
           ORDER BY event_id LIMIT ${maxBatchDeliveries}
         ) RETURNING 1`
-      isDeleted ||= length > 0
       const isDone = length < maxBatchDeliveries
-      // The first of a queue may have been deleted.
-      if (isDone && isDeleted)
+      // The first of a queue may have been deleted, also by an earlier run that was interrupted.
+      if (isDone)
         yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${before}
           WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
             SELECT min(webhook_delivery_id) FROM webhook_delivery WHERE state <> 'delivered'
