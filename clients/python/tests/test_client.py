@@ -103,7 +103,7 @@ class Arguments(unittest.TestCase):
 class ForwardProxy(unittest.TestCase):
     """A proxy that is named by the environment."""
 
-    def call(self, environment: dict[str, str], origin: str, deadline_seconds: float = 5) -> TransportError:
+    def call(self, environment: dict[str, str], origin: str, deadline_seconds: float = 60) -> TransportError:
         with unittest.mock.patch.dict(os.environ, environment):
             with self.assertRaises(TransportError) as raised:
                 UserGroupClient(origin, API_TOKEN, deadline_seconds=deadline_seconds, max_tries=1).get_or_create("a")
@@ -114,6 +114,7 @@ class ForwardProxy(unittest.TestCase):
             received.append(connection.recv(65536))
             connection.sendall(response)
             received.append(connection.recv(65536))
+            connection.close()
 
         return server(behave)
 
@@ -121,7 +122,7 @@ class ForwardProxy(unittest.TestCase):
         received: list[bytes] = []
         with self.proxy(b"HTTP/1.1 200 Connection established\r\n\r\n", received) as url:
             environment = {"HTTPS_PROXY": url.replace("http://", "http://user:p%40ss@")}
-            self.call(environment, "https://origin.example.com:8443", deadline_seconds=0.3)
+            self.call(environment, "https://origin.example.com:8443")
         lines = received[0].decode().split("\r\n")
         self.assertEqual(
             lines,

@@ -179,25 +179,26 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     return rows.map(deliveryOf)
   },
 
-  deleteOlderThan: inBatches((before: number) => {
-    return function* () {
-      yield* changeQueues()
-      const { length } = yield* sql`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
+  deleteOlderThan: inBatches(
+    (before: number) =>
+      function* () {
+        yield* changeQueues()
+        const { length } = yield* sql`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
           SELECT webhook_delivery_id FROM webhook_delivery
           WHERE event_id < ${firstEventId(before)} AND (state = 'delivered' OR event_id < ${firstEventId(before - retryPeriodMs)})
           ORDER BY event_id LIMIT ${maxBatchDeliveries}
         ) RETURNING 1`
-      const isDone = length < maxBatchDeliveries
-      // The first of a queue may have been deleted, also by an earlier run that was interrupted.
-      if (isDone)
-        yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${before}
+        const isDone = length < maxBatchDeliveries
+        // The first of a queue may have been deleted, also by an earlier run that was interrupted.
+        if (isDone)
+          yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${before}
           WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
             SELECT min(webhook_delivery_id) FROM webhook_delivery WHERE state <> 'delivered'
             GROUP BY webhook_endpoint_id, team_id
           )`
-      return { count: length, isDone }
-    }
-  }),
+        return { count: length, isDone }
+      },
+  ),
 }
 
 /** Redelivers a batch of the deliveries of an endpoint. Null if there is no such endpoint. */
