@@ -417,9 +417,10 @@ END $$;
 CREATE FUNCTION change_user_groups(
   _bucket smallint, _workspace_id bigint, _environment text,
   _buckets smallint[], _team_ids bigint[], _provided_ids text[], _old_revisions bigint[], _old_times bigint[],
-  _names text[], _sets_mapping boolean[], _mappings text[], _sets_properties boolean[], _properties text[],
-  _times bigint[], _changed_by text[], _suspended_times bigint[],
-  _version_times bigint[], _version_authors text[], _version_names text[], _version_mappings text[], _version_properties text[],
+  _sets_mapping boolean[], _sets_properties boolean[],
+  _new_name text[], _new_mapping text[], _new_properties text[], _new_updated_at bigint[], _new_updated_by text[],
+  _new_suspended_at bigint[],
+  _version_updated_at bigint[], _version_updated_by text[], _version_name text[], _version_mapping text[], _version_properties text[],
   _dropped_revisions bigint[], _added text[], _removed text[], _registry_version text,
   _event_ids uuid[], _actions text[], _authors text[], _request_ids text[], _details text[]
 ) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
@@ -442,11 +443,12 @@ BEGIN
     SET name = new.name,
         mapping = CASE WHEN new.sets_mapping THEN new.mapping ELSE user_group.mapping END,
         properties = CASE WHEN new.sets_properties THEN new.properties ELSE user_group.properties END,
-        updated_at = new.at, updated_by = new.author, suspended_at = new.suspended_at, revision = user_group.revision + 1
-    FROM unnest(_buckets, _team_ids, _old_revisions, _old_times, _names, _sets_mapping, _mappings, _sets_properties,
-                _properties, _times, _changed_by, _suspended_times)
-      AS new (bucket, team_id, old_revision, old_time, name, sets_mapping, mapping, sets_properties,
-              properties, at, author, suspended_at)
+        updated_at = new.updated_at, updated_by = new.updated_by, suspended_at = new.suspended_at,
+        revision = user_group.revision + 1
+    FROM unnest(_buckets, _team_ids, _old_revisions, _old_times, _sets_mapping, _sets_properties,
+                _new_name, _new_mapping, _new_properties, _new_updated_at, _new_updated_by, _new_suspended_at)
+      AS new (bucket, team_id, old_revision, old_time, sets_mapping, sets_properties,
+              name, mapping, properties, updated_at, updated_by, suspended_at)
     WHERE user_group.workspace_id = _workspace_id AND user_group.team_id = new.team_id
       AND user_group.bucket = new.bucket AND (_bucket IS NULL OR user_group.bucket = ANY (_buckets))
       AND user_group.revision = new.old_revision AND user_group.updated_at = new.old_time
@@ -459,10 +461,10 @@ BEGIN
     RETURN;
   END IF;
   INSERT INTO user_group_version (workspace_id, bucket, team_id, revision, updated_at, updated_by, name, mapping, properties)
-  SELECT _workspace_id, bucket, team_id, revision, at, author, name, mapping, properties
-  FROM unnest(_buckets, _team_ids, _old_revisions, _version_times, _version_authors, _version_names, _version_mappings,
+  SELECT _workspace_id, bucket, team_id, revision, updated_at, updated_by, name, mapping, properties
+  FROM unnest(_buckets, _team_ids, _old_revisions, _version_updated_at, _version_updated_by, _version_name, _version_mapping,
               _version_properties)
-    AS version (bucket, team_id, revision, at, author, name, mapping, properties)
+    AS version (bucket, team_id, revision, updated_at, updated_by, name, mapping, properties)
   WHERE name IS NOT NULL AND team_id = ANY (changed);
   IF _dropped_revisions IS NOT NULL THEN
     DELETE FROM user_group_version USING unnest(_buckets, _team_ids, _dropped_revisions) AS dropped (bucket, team_id, revision)

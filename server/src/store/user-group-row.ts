@@ -13,22 +13,49 @@ import type {
 
 // Rows of user groups and their conversion to the domain. Both dialects have the same columns.
 
-/** Columns of a user group without workspace and environment, which the caller knows. */
-export interface UserGroupRow {
-  readonly team_id: number
-  readonly provided_id: string
-  readonly name: string
-  readonly mapping: string | null
-  readonly properties: string | null
+/** The columns of a user group without its token, workspace and environment, with the properties that they store. */
+const propertyOf = {
+  team_id: 'teamId',
+  provided_id: 'providedId',
+  name: 'name',
+  mapping: 'mapping',
+  properties: 'properties',
+  token_issued_at: 'tokenIssuedAt',
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  revision: 'revision',
+  updated_by: 'updatedBy',
+  suspended_at: 'suspendedAt',
+} as const satisfies Record<string, keyof TokenlessUserGroup>
+
+/** Columns that a change of a user group writes, besides the revision. */
+export const changedColumns = [
+  'name',
+  'mapping',
+  'properties',
+  'updated_at',
+  'updated_by',
+  'suspended_at',
+] as const satisfies readonly Column[]
+
+/** Columns of an earlier version of a user group, besides its revision. */
+export const versionColumns = [
+  'updated_at',
+  'updated_by',
+  'name',
+  'mapping',
+  'properties',
+] as const satisfies readonly Column[]
+
+export type Column = keyof typeof propertyOf
+export type PropertyOf<Name extends Column> = (typeof propertyOf)[Name]
+
+export type TokenlessRow = { readonly [Name in Column]: TokenlessUserGroup[PropertyOf<Name>] }
+
+export interface UserGroupRow extends TokenlessRow {
   readonly token_hash: Uint8Array
   readonly token_key_id: string
   readonly token_sealed: Uint8Array
-  readonly token_issued_at: number
-  readonly created_at: number
-  readonly updated_at: number
-  readonly revision: number
-  readonly updated_by: Author | null
-  readonly suspended_at: number | null
 }
 
 export type IdempotencyRow = Pick<
@@ -38,30 +65,10 @@ export type IdempotencyRow = Pick<
 
 export type DeletedRow = UserGroupRow & { readonly deleted_at: number; readonly deleted_by: Author }
 
-export type VersionRow = Pick<
-  UserGroupRow,
-  'revision' | 'updated_at' | 'updated_by' | 'name' | 'mapping' | 'properties'
->
+export type VersionRow = Pick<UserGroupRow, 'revision' | (typeof versionColumns)[number]>
 
-const tokenColumnNames = ['token_hash', 'token_key_id', 'token_sealed'] as const
-
-export type TokenlessRow = Omit<UserGroupRow, (typeof tokenColumnNames)[number]>
-
-const tokenlessColumnNames = [
-  'team_id',
-  'provided_id',
-  'name',
-  'mapping',
-  'properties',
-  'token_issued_at',
-  'created_at',
-  'updated_at',
-  'revision',
-  'updated_by',
-  'suspended_at',
-] as const satisfies readonly (keyof TokenlessRow)[]
-
-const columnNames = [...tokenlessColumnNames, ...tokenColumnNames]
+const tokenlessColumnNames = Object.keys(propertyOf)
+const columnNames = [...tokenlessColumnNames, 'token_hash', 'token_key_id', 'token_sealed']
 
 const viewColumnNames = [
   'team_id',
@@ -80,6 +87,14 @@ export const columns = ofUserGroup(columnNames)
 /** Columns of the response to an unchanged GET. Reading all columns takes twice as long. */
 export const viewColumns = ofUserGroup(viewColumnNames)
 export const tokenlessColumns = ofUserGroup(tokenlessColumnNames)
+
+/** Returns the value of a column. */
+export function columnValue<Name extends Column>(
+  userGroup: Pick<TokenlessUserGroup, PropertyOf<Name>>,
+  column: Name,
+): unknown {
+  return userGroup[propertyOf[column]]
+}
 
 /** All columns, including workspace and environment: the content of a deleted user group. */
 export const keptColumns = ['workspace_id', 'environment', ...columnNames].join(', ')

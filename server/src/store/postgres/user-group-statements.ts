@@ -17,8 +17,17 @@ import type {
   TokenReference,
   UpdateOutcome,
 } from '../../domain/user-group/user-group-store.ts'
-import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
-import { userGroupOf, type IdempotencyRow, type UserGroupRow } from '../user-group-row.ts'
+import type { TokenlessUserGroup, UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
+import {
+  changedColumns,
+  columnValue,
+  userGroupOf,
+  versionColumns,
+  type Column,
+  type IdempotencyRow,
+  type PropertyOf,
+  type UserGroupRow,
+} from '../user-group-row.ts'
 import type { Coalescer } from './coalescer.ts'
 import type { Mappings } from './mappings.ts'
 import type { PrimaryPool, Query, Statement } from './primary-pool.ts'
@@ -278,19 +287,17 @@ function changesOf(items: readonly TransitionItem[], registryVersion: string | n
     provided_ids: changes.map(({ to }) => to.providedId),
     old_revisions: changes.map(({ from }) => from.revision),
     old_times: changes.map(({ from }) => from.updatedAt),
-    names: changes.map(({ to }) => to.name),
     sets_mapping: setsMapping,
-    mappings: changes.map(({ to }, i) => (setsMapping[i] ? to.mapping : null)),
     sets_properties: setsProperties,
-    properties: changes.map(({ to }, i) => (setsProperties[i] ? to.properties : null)),
-    times: changes.map(({ to }) => to.updatedAt),
-    changed_by: changes.map(({ to }) => to.updatedBy),
-    suspended_times: changes.map(({ to }) => to.suspendedAt),
-    version_times: versions.map((version) => version?.updatedAt ?? null),
-    version_authors: versions.map((version) => version?.updatedBy ?? null),
-    version_names: versions.map((version) => version?.name ?? null),
-    version_mappings: versions.map((version) => version?.mapping ?? null),
-    version_properties: versions.map((version) => version?.properties ?? null),
+    ...columnArrays(
+      'new',
+      changedColumns,
+      changes.map(({ to }) => to),
+    ),
+    ...columnArrays('version', versionColumns, versions),
+    // Unchanged texts are not sent: they may be long.
+    new_mapping: changes.map(({ to }, i) => (setsMapping[i] ? to.mapping : null)),
+    new_properties: changes.map(({ to }, i) => (setsProperties[i] ? to.properties : null)),
     dropped_revisions: unlessAllNull(
       changes.map(({ from, version }) =>
         version !== null && from.revision > revisionsKept ? from.revision - revisionsKept : null,
@@ -300,6 +307,19 @@ function changesOf(items: readonly TransitionItem[], registryVersion: string | n
     removed: unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
     registry_version: registryVersion,
   })
+}
+
+/** Returns an array for each column, with one value for each version. */
+function columnArrays<Prefix extends string, Name extends Column>(
+  prefix: Prefix,
+  columns: readonly Name[],
+  versions: readonly (Pick<TokenlessUserGroup, PropertyOf<Name>> | null)[],
+) {
+  const arrayOf = (column: Name) => versions.map((version) => version && columnValue(version, column))
+  return Object.fromEntries(columns.map((column) => [`${prefix}_${column}`, arrayOf(column)])) as Record<
+    `${Prefix}_${Name}`,
+    unknown[]
+  >
 }
 
 function teamIdOf({ rotation }: RotationItem): number {

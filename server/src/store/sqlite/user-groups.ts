@@ -45,10 +45,13 @@ import { bucketOf, locationOf } from '../../domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
+  changedColumns,
+  columnValue,
   keptColumns,
   restoredColumns,
   tokenlessUserGroupOf,
   userGroupOf,
+  versionColumns,
   viewColumns,
   viewOf,
   type DeletedRow,
@@ -285,21 +288,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
         from.workspaceId,
         from.teamId,
         version.revision,
-        version.updatedAt,
-        version.updatedBy,
-        version.name,
-        version.mapping,
-        version.properties,
+        ...versionColumns.map((column) => columnValue(version, column)),
       )
       this.#statements.deleteVersions.run(from.workspaceId, from.teamId, from.revision - revisionsKept)
     }
     this.#statements.update.run(
-      to.name,
-      to.mapping,
-      to.properties,
-      to.updatedAt,
-      to.updatedBy,
-      to.suspendedAt,
+      ...changedColumns.map((column) => columnValue(to, column)),
       to.revision,
       to.teamId,
     )
@@ -391,13 +385,12 @@ function prepareStatements(database: Database) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: prepare(
-      `UPDATE user_group
-       SET name = ?, mapping = ?, properties = ?, updated_at = ?, updated_by = ?, suspended_at = ?, revision = ?
+      `UPDATE user_group SET ${changedColumns.map((column) => `${column} = ?`).join(', ')}, revision = ?
        WHERE team_id = ?`,
     ),
     insertVersion: prepare(
-      `INSERT INTO user_group_version (workspace_id, team_id, revision, updated_at, updated_by, name, mapping, properties)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO user_group_version (workspace_id, team_id, revision, ${versionColumns.join(', ')})
+       VALUES (?, ?, ?${', ?'.repeat(versionColumns.length)})`,
     ),
     deleteVersions: prepare<[number, number, number]>(
       'DELETE FROM user_group_version WHERE workspace_id = ? AND team_id = ? AND revision <= ?',
