@@ -131,7 +131,7 @@ export function removeBundles() {
     rmSync(join(root, outputFolder(workspace)), { recursive: true, force: true })
 }
 
-const workspaces = ['server', 'renderer', 'client', 'console', 'examples/dashboard', 'bench']
+const workspaces = ['server', 'renderer', 'isolation', 'client', 'console', 'examples/dashboard', 'bench']
 
 const workspaceOf = (/** @type {string} */ file) =>
   workspaces.find((workspace) => file.startsWith(`${workspace}/`)) ?? ''

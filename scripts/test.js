@@ -70,7 +70,7 @@ const { values: options, positionals } = parseArgs({
 /** Maximum time of a file, in milliseconds. On a busy machine, the slowest take some minutes; on Citus, three times as long. */
 const fileTimeoutMs = options.citus ? 900_000 : 300_000
 const pattern = positionals[0] ?? ''
-const sources = ['server/test', 'renderer/test', 'client/test', 'console/test', 'examples', 'bench']
+const sources = ['server/test', 'renderer/test', 'isolation/test', 'client/test', 'console/test', 'examples', 'bench']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )
@@ -119,7 +119,7 @@ async function compiledPrograms() {
   if (others.length > 0) buildIfStale()
   // Test files that run at once would disturb each other's installation.
   if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
-  if (others.some(({ source }) => source.startsWith('renderer/'))) installPackages('tools/databases')
+  if (others.some(({ source }) => /^(isolation|renderer)\//.test(source))) installPackages('tools/databases')
   if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')
   const onPostgres = others
     .map(({ source }) => source)

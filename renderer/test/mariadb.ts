@@ -29,8 +29,15 @@ let server: { readonly socketPath: string; stop(): Promise<void> } | undefined
 let databases = 0
 after(() => server?.stop())
 
-/** Creates a database on a MariaDB server that the test file starts once. */
-export async function openMariaDb(t: TestContext): Promise<Database | undefined> {
+/** A database on a MariaDB server that the test file starts once. */
+interface MariaDb {
+  readonly connection: Connection
+  /** URL of a user with all privileges. */
+  readonly url: string
+}
+
+/** Creates a database. Returns undefined and skips the test if a program is missing. */
+export async function createMariaDb(t: TestContext): Promise<MariaDb | undefined> {
   const { stdout, status } = spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin command -v mariadbd'], {
     encoding: 'utf8',
   })
@@ -41,10 +48,18 @@ export async function openMariaDb(t: TestContext): Promise<Database | undefined>
   const driver = loadDriver(t, 'mysql2/promise') as Driver | undefined
   if (driver === undefined) return undefined
   server ??= startServer(stdout.trim())
-  const connection = await connect(driver, server.socketPath)
+  const { socketPath } = server
+  const connection = await connect(driver, socketPath)
   t.after(() => connection.end())
   const name = `test_${++databases}`
   await connection.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4; USE ${name}`)
+  return { connection, url: `mysql://root@localhost/${name}?socketPath=${encodeURIComponent(socketPath)}` }
+}
+
+export async function openMariaDb(t: TestContext): Promise<Database | undefined> {
+  const database = await createMariaDb(t)
+  if (database === undefined) return undefined
+  const { connection } = database
   return {
     dialect: 'mariadb',
     // A cast to CHAR would replace the collation.

@@ -1,0 +1,115 @@
+import { parseArgs } from 'node:util'
+import { readConfig } from './config.ts'
+import { openDatabase } from './databases/open.ts'
+import { UsageError } from './errors.ts'
+import { Probe, type Verdict } from './probe.ts'
+import { formats } from './reports.ts'
+import { readTemplates } from './templates.ts'
+import { readCustomers, serviceOf } from './user-groups.ts'
+
+const usage = `Usage: ugs-isolation probe [options]
+
+Runs each template of a dashboard twice, once with the rows of other customers hidden. The results must be equal.
+
+Options:
+  --config FILE        tables, templates and customers (default: isolation.json)
+  --format FORMAT      ${Object.keys(formats).join(', ')} (default: text)
+  --show-rows          print values of rows that differ, and the database's own messages
+  --allow-write-role   use a role that may write
+  --timeout SECONDS    maximum time of one query (default: 30)
+
+Environment:
+  DATABASE_URL                postgres://…, sqlite:PATH, duckdb:PATH or mysql://…
+  UGS_URL, UGS_ADMIN_TOKEN    the service, for user groups given by their ids
+
+Exit codes: 0 isolated, 1 a leak, 2 not judged, or wrong input`
+
+const options = {
+  config: { type: 'string', default: 'isolation.json' },
+  format: { type: 'string', default: 'text' },
+  'show-rows': { type: 'boolean', default: false },
+  'allow-write-role': { type: 'boolean', default: false },
+  timeout: { type: 'string', default: '30' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+/** Surroundings of the command. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly print: (text: string) => void
+  readonly printError: (text: string) => void
+}
+
+/** Runs the command and returns its exit code. */
+export async function main(
+  args: readonly string[],
+  { env, print, printError }: Surroundings = {
+    env: process.env,
+    print: console.log,
+    printError: console.error,
+  },
+): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(args)
+    if (values.help || positionals.length === 0) {
+      print(usage)
+      return values.help ? 0 : 2
+    }
+    const [command = ''] = positionals
+    if (command !== 'probe')
+      throw new UsageError(`there is no command "${command}": see ugs-isolation --help`)
+    return await probe(values, env, print)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    printError(`ugs-isolation: ${error.message}`)
+    return 2
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}; see ugs-isolation --help`)
+  }
+}
+
+async function probe(
+  values: ReturnType<typeof readArguments>['values'],
+  env: Surroundings['env'],
+  print: Surroundings['print'],
+): Promise<number> {
+  const format = formats[values.format]
+  if (format === undefined) throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`)
+  const timeoutMs = Number(values.timeout) * 1000
+  if (!(timeoutMs > 0 && timeoutMs <= 3_600_000))
+    throw new UsageError('--timeout must be a number of seconds, at most 3600')
+  const config = readConfig(values.config)
+  const templates = await readTemplates(config)
+  const customers = await readCustomers(config, serviceOf(env))
+  const verdicts: Verdict[] = []
+  const database = await openDatabase(env.DATABASE_URL, config.folder, timeoutMs)
+  try {
+    if (database.writePrivilege !== null && !values['allow-write-role'])
+      throw new UsageError(
+        `the role ${database.writePrivilege}: use one that may only read, or --allow-write-role`,
+      )
+    const probe = await Probe.create({ config, customers, database, showRows: values['show-rows'] })
+    for (const template of templates) {
+      showProgress(verdicts.length, templates.length)
+      verdicts.push(await probe.judge(template))
+    }
+  } finally {
+    await database.close()
+    showProgress()
+  }
+  print(format({ verdicts, customers: customers.length - 1 }))
+  if (verdicts.some(({ judgement }) => judgement === 'leak')) return 1
+  return verdicts.every(({ judgement }) => judgement === 'ok') ? 0 : 2
+}
+
+/** Writes the progress to a terminal, or clears it. */
+function showProgress(done?: number, count?: number): void {
+  if (!process.stderr.isTTY) return
+  process.stderr.write(done === undefined ? '\r\u001b[K' : `\r${done} of ${count} templates\u001b[K`)
+}

@@ -1,0 +1,118 @@
+import { resolve } from 'node:path'
+import { QueryError, UsageError } from '../errors.ts'
+import { cellOf, relationsOf, type Database, type OpenOptions, type Relation } from './database.ts'
+import { loadDriver } from './drivers.ts'
+
+/** The part of `@duckdb/node-api` that this file uses. */
+interface Driver {
+  readonly DuckDBInstance: {
+    create(path: string, options: Readonly<Record<string, string>>): Promise<Instance>
+  }
+}
+interface Instance {
+  connect(): Promise<Connection>
+  closeSync(): void
+}
+interface Connection {
+  run(sql: string): Promise<unknown>
+  runAndReadAll(sql: string, values?: readonly unknown[]): Promise<{ getRowsJson(): unknown[][] }>
+  interrupt(): void
+  closeSync(): void
+}
+
+const catalogQuery = `
+  SELECT t.schema_name, t.table_name, 'table', c.column_name
+  FROM duckdb_tables() AS t LEFT JOIN duckdb_columns() AS c USING (table_oid)
+  WHERE NOT t.internal
+  UNION ALL SELECT schema_name, view_name, 'view', NULL FROM duckdb_views() WHERE NOT internal`
+
+const functionsQuery = `
+  SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND NOT internal`
+
+interface Plan {
+  readonly extra_info?: { readonly Table?: string }
+  readonly children?: readonly Plan[]
+}
+
+/** Opens a file with `@duckdb/node-api`, read-only and without access to other files. @throws UsageError */
+export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
+  const { DuckDBInstance } = loadDriver('@duckdb/node-api', folder) as Driver
+  const path = resolve(folder, decodeURIComponent(url.pathname))
+  let instance: Instance
+  try {
+    instance = await DuckDBInstance.create(path, {
+      access_mode: 'READ_ONLY',
+      enable_external_access: 'false',
+    })
+  } catch {
+    throw new UsageError(`${path} cannot be opened as a DuckDB database: check DATABASE_URL`)
+  }
+  const connection = await instance.connect()
+  const rows = async (text: string, values: readonly unknown[] = []) => {
+    const timer = setTimeout(() => connection.interrupt(), timeoutMs)
+    try {
+      return (await connection.runAndReadAll(text, values)).getRowsJson()
+    } catch (error) {
+      throw queryError(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  await connection.run('BEGIN TRANSACTION')
+  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
+  const functions = new Set((await rows(functionsQuery)).map(([name]) => String(name)))
+  return {
+    dialect: 'duckdb',
+    quote: (name) => `"${name.replaceAll('"', '""')}"`,
+    noLimit: 'LIMIT 9223372036854775807',
+    readingFunctions: /^(duckdb_.*|pragma_.*|read_.*|.*_scan|query|query_table|glob|sniff_.*|pg_.*)$/,
+    catalog: {
+      relations,
+      searchPath: ['main'],
+      schemas: new Set([
+        ...relations.map(({ schema }) => schema.toLowerCase()),
+        'main',
+        'information_schema',
+        'pg_catalog',
+      ]),
+      functions,
+    },
+    writePrivilege: null,
+    query: async ({ text, values }) => (await rows(text, values)).map((row) => row.map(cellOf)),
+    async tablesRead({ text, values }) {
+      // The optimizer may answer from statistics, and then names no table.
+      await connection.run('PRAGMA disable_optimizer')
+      try {
+        const plans = await rows(`EXPLAIN (FORMAT JSON) ${text}`, values)
+        return plans.flatMap(([, json]) => (JSON.parse(String(json)) as Plan[]).flatMap(readBy))
+      } finally {
+        await connection.run('PRAGMA enable_optimizer')
+      }
+    },
+    close() {
+      connection.closeSync()
+      instance.closeSync()
+      return Promise.resolve()
+    },
+  }
+}
+
+function readBy({
+  extra_info: { Table: table } = {},
+  children = [],
+}: Plan): Pick<Relation, 'schema' | 'name'>[] {
+  const [schema = 'main', name] = (table ?? '').split('.').slice(-2)
+  const read =
+    table === undefined ? [] : [name === undefined ? { schema: 'main', name: schema } : { schema, name }]
+  return [...read, ...children.flatMap(readBy)]
+}
+
+function queryError(error: unknown): QueryError {
+  const { message } = error as Error
+  // Other messages may contain values.
+  const isAboutNames = /^(Binder|Catalog|Parser|Permission) Error/.test(message)
+  return new QueryError(
+    isAboutNames ? (message.split('\n')[0] ?? '') : `DuckDB: ${message.split(':')[0] ?? 'error'}`,
+    message,
+  )
+}

@@ -1,0 +1,30 @@
+import { UsageError } from '../errors.ts'
+import type { Database, OpenOptions } from './database.ts'
+import { openDuckDb } from './duckdb.ts'
+import { openMysql } from './mysql.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+const openers: Readonly<Record<string, (options: OpenOptions) => Promise<Database>>> = {
+  'postgres:': openPostgres,
+  'postgresql:': openPostgres,
+  'sqlite:': openSqlite,
+  'duckdb:': openDuckDb,
+  'mysql:': openMysql,
+  'mariadb:': openMysql,
+}
+
+/** Opens the database of `DATABASE_URL`. @throws UsageError */
+export function openDatabase(
+  databaseUrl: string | undefined,
+  folder: string,
+  timeoutMs: number,
+): Promise<Database> {
+  if (!databaseUrl)
+    throw new UsageError('DATABASE_URL is not set: postgres://…, sqlite:PATH, duckdb:PATH or mysql://…')
+  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : null
+  const open = url && openers[url.protocol]
+  if (!url || !open)
+    throw new UsageError('DATABASE_URL must begin with postgres://, sqlite:, duckdb: or mysql://')
+  return open({ url, folder, timeoutMs })
+}

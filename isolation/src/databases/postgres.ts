@@ -1,0 +1,137 @@
+import type pg from 'pg'
+import { QueryError, UsageError } from '../errors.ts'
+import { relationsOf, type Database, type OpenOptions, type Relation } from './database.ts'
+import { loadDriver } from './drivers.ts'
+
+const float4 = 700
+const float8 = 701
+
+const catalogQuery = `
+  SELECT n.nspname, c.relname,
+         CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END, a.attname
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND n.nspname !~ '^(pg_|information_schema$)'
+  ORDER BY n.nspname, c.relname, a.attnum`
+
+const functionsQuery = `
+  SELECT DISTINCT lower(proname) FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace
+  WHERE n.nspname !~ '^(pg_catalog|information_schema)$'`
+
+const writableQuery = `
+  SELECT CASE WHEN rolsuper THEN 'is a superuser' END
+  FROM pg_roles WHERE rolname = current_user
+  UNION ALL (
+    SELECT 'may write to ' || n.nspname || '.' || c.relname
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'f', 'v') AND n.nspname !~ '^(pg_|information_schema$)'
+      AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+    ORDER BY 1 LIMIT 1
+  )`
+
+/** Table partitions and children, with the table that a template names. */
+const rootsQuery = `
+  WITH RECURSIVE root (oid, root) AS (
+    SELECT inhrelid, inhparent FROM pg_inherits
+    UNION SELECT root.oid, inhparent FROM root JOIN pg_inherits ON inhrelid = root.root
+  )
+  SELECT n.nspname, c.relname, rn.nspname, r.relname
+  FROM root JOIN pg_class AS c ON c.oid = root.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_class AS r ON r.oid = root.root JOIN pg_namespace AS rn ON rn.oid = r.relnamespace
+  WHERE root.root NOT IN (SELECT inhrelid FROM pg_inherits)`
+
+interface Plan {
+  readonly 'Relation Name'?: string
+  readonly Schema?: string
+  readonly Plans?: readonly Plan[]
+}
+
+/** Connects with `pg`, and begins a read-only transaction with one snapshot. @throws UsageError */
+export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
+  const client = await connect(url, folder, timeoutMs)
+  const rows = async (text: string, values: unknown[] = []) =>
+    (
+      await client.query<(string | number | null)[]>({
+        text,
+        values,
+        rowMode: 'array',
+        types: { getTypeParser: (oid: number) => (oid === float4 || oid === float8 ? Number : String) },
+      })
+    ).rows
+  const guarded = async (text: string, values: unknown[]) => {
+    try {
+      return await rows(text, values)
+    } catch (error) {
+      await client.query('ROLLBACK TO SAVEPOINT probe')
+      throw queryError(error)
+    }
+  }
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
+  const functions = new Set((await rows(functionsQuery)).map(([name]) => String(name)))
+  const roots = new Map(
+    (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
+      JSON.stringify([schema, name]),
+      { schema: String(rootSchema), name: String(root) },
+    ]),
+  )
+  const searchPath = (await rows('SELECT unnest(current_schemas(false))')).map(([schema]) => String(schema))
+  const writePrivilege = (await rows(writableQuery)).find(([reason]) => reason !== null)?.[0] ?? null
+  await client.query('SAVEPOINT probe')
+  return {
+    dialect: 'postgresql',
+    quote: (name) => `"${name.replaceAll('"', '""')}"`,
+    noLimit: 'OFFSET 0',
+    readingFunctions:
+      /^(pg_.*|(query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|lo_.*|currval|lastval|nextval|setval|txid_.*)$/,
+    catalog: {
+      relations,
+      searchPath,
+      schemas: new Set([
+        ...relations.map(({ schema }) => schema.toLowerCase()),
+        'pg_catalog',
+        'information_schema',
+      ]),
+      functions,
+    },
+    writePrivilege: writePrivilege === null ? null : String(writePrivilege),
+    query: ({ text, values }) => guarded(text, values),
+    async tablesRead({ text, values }) {
+      const [[json] = []] = await guarded(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values)
+      const [{ Plan: plan }] = JSON.parse(String(json)) as [{ readonly Plan: Plan }]
+      return readBy(plan).map((table) => roots.get(JSON.stringify([table.schema, table.name])) ?? table)
+    },
+    close: () => client.end(),
+  }
+}
+
+function readBy(plan: Plan): Pick<Relation, 'schema' | 'name'>[] {
+  const { 'Relation Name': name, Schema: schema = '', Plans: plans = [] } = plan
+  return [...(name === undefined ? [] : [{ schema, name }]), ...plans.flatMap(readBy)]
+}
+
+async function connect(url: URL, folder: string, timeoutMs: number): Promise<pg.Client> {
+  const { Client } = loadDriver('pg', folder) as typeof pg
+  const client = new Client({
+    connectionString: url.href,
+    statement_timeout: timeoutMs,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'ugs-isolation',
+  })
+  // A lost connection fails the next query, too.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    const { code = 'no answer' } = error as { code?: string }
+    throw new UsageError(`PostgreSQL at ${url.host} refuses the connection (${code}): check DATABASE_URL`)
+  }
+  return client
+}
+
+function queryError(error: unknown): QueryError {
+  const { code = '', message } = error as { code?: string; message: string }
+  // Messages of class 42 (syntax, names, types, privileges) name no values.
+  const isAboutNames = code.startsWith('42')
+  return new QueryError(isAboutNames ? message : `PostgreSQL error ${code || 'without a code'}`, message)
+}

@@ -1,0 +1,298 @@
+import { compileSql, TemplateError, type CompiledSql } from '@user-group-service/renderer/templates'
+import { differenceOf, isSame, isSameList } from './compare.ts'
+import type { Config } from './config.ts'
+import type { Database, Row } from './databases/database.ts'
+import { QueryError, UsageError } from './errors.ts'
+import { hasRows, withContent, type Content } from './shadow.ts'
+import { NotJudged, readStatement, unlisted, type KnownTable, type Statement } from './statement.ts'
+import type { Template } from './templates.ts'
+import type { Customer } from './user-groups.ts'
+
+/** The judgement of one template. */
+export interface Verdict {
+  readonly path: string
+  readonly judgement: 'ok' | 'leak' | 'not_judged'
+  /** The reason of a leak, or for not judging; null for `ok`. */
+  readonly reason: string | null
+  /** Line of the template, from 1; null if the reason has none. */
+  readonly line: number | null
+  /** The customer who sees others; null otherwise, and for a stranger. */
+  readonly userGroupId: string | null
+  /** Rows that the customer sees, and how many of them depend on other customers; null unless it leaks. */
+  readonly rows: number | null
+  readonly differingRows: number | null
+  /** Rows that differ, with the rows of other customers and without. Empty unless they may be shown. */
+  readonly examples: readonly { readonly withOthers: Row | null; readonly alone: Row | null }[]
+}
+
+export interface ProbeOptions {
+  readonly config: Config
+  readonly customers: readonly Customer[]
+  readonly database: Database
+  /** True if verdicts and reasons may contain values of rows. */
+  readonly showRows: boolean
+}
+
+/** Number of differing rows that are shown. */
+const maxExamples = 3
+
+/**
+ * Judges templates by non-interference: a customer's result must be the same if the rows of all other customers are hidden. A common
+ * table expression with the customer's rows hides the others.
+ */
+export class Probe {
+  readonly #config: Config
+  readonly #customers: readonly Customer[]
+  readonly #database: Database
+  readonly #showRows: boolean
+  readonly #tables: readonly KnownTable[]
+  /** By table: the reason why its data prove nothing; null if they do. */
+  readonly #coverage = new Map<KnownTable, string | null>()
+
+  private constructor(
+    { config, customers, database, showRows }: ProbeOptions,
+    tables: readonly KnownTable[],
+  ) {
+    this.#config = config
+    this.#customers = customers
+    this.#database = database
+    this.#showRows = showRows
+    this.#tables = tables
+  }
+
+  /** Looks the listed tables up. @throws UsageError if one does not exist */
+  static async create(options: ProbeOptions): Promise<Probe> {
+    return new Probe(options, await findTables(options.config, options.database))
+  }
+
+  async judge(template: Template): Promise<Verdict> {
+    const ok: Verdict = {
+      path: template.path,
+      judgement: 'ok',
+      reason: null,
+      line: null,
+      userGroupId: null,
+      rows: null,
+      differingRows: null,
+      examples: [],
+    }
+    try {
+      const statement = readStatement(template, this.#config, this.#tables, this.#database)
+      let notJudged: NotJudged | undefined
+      for (const absent of variantsOf(template))
+        for (const customer of this.#customers) {
+          try {
+            const leak = await this.#findLeak(statement, customer, absent)
+            if (leak !== null) return { ...ok, judgement: 'leak', ...leak }
+          } catch (error) {
+            // A leak for another customer is certain, so it comes first.
+            if (!(error instanceof NotJudged)) throw error
+            notJudged ??= error
+          }
+        }
+      if (notJudged !== undefined) throw notJudged
+      for (const table of statement.tables) await this.#checkCoverage(table)
+      return ok
+    } catch (error) {
+      if (error instanceof TemplateError)
+        return { ...ok, judgement: 'not_judged', reason: error.message, line: error.line }
+      if (!(error instanceof NotJudged)) throw error
+      const { message: reason, offset } = error
+      const line = offset === undefined ? null : template.sql.slice(0, offset).split('\n').length
+      return { ...ok, judgement: 'not_judged', reason, line }
+    }
+  }
+
+  /** Returns how the customer's result depends on other customers; null if it does not. @throws NotJudged */
+  async #findLeak(
+    statement: Statement,
+    customer: Customer,
+    absent: readonly string[],
+  ): Promise<Pick<Verdict, 'reason' | 'userGroupId' | 'rows' | 'differingRows' | 'examples'> | null> {
+    const run = (content?: Content) => this.#run(statement, customer, absent, content)
+    await this.#checkTablesRead(statement, customer, absent)
+    const plain = await run()
+    const alone = await run('own')
+    const again = await run()
+    if (!isSame(plain, again))
+      throw new NotJudged(
+        'gives another result each time it runs: fix the time, random values, or the order under a LIMIT',
+      )
+    const difference = differenceOf(plain, alone)
+    const differing = Math.max(difference.missing.length, difference.added.length)
+    const differsInOrder = differing === 0 && statement.isOrdered && !isSameList(plain, alone)
+    if (differing === 0 && !differsInOrder) return null
+    const reordered = [await run('ascending'), await run('descending')]
+    if (differsInOrder) {
+      // Rows that sort alike may come in any order.
+      if (!reordered.every((rows) => isSameList(plain, rows))) return null
+    } else if (!reordered.every((rows) => isSame(plain, rows))) {
+      // Then only the number of rows can tell.
+      const isSameCount = reordered.every(({ length }) => length === plain.length)
+      if (!isSameCount || alone.length === plain.length)
+        throw new NotJudged(
+          'depends on the order in which the database reads rows: give LIMIT and windows an ORDER BY without ties',
+        )
+    }
+    const who = customer.isStranger ? 'a customer without rows' : customer.providedId
+    const rows = Math.max(plain.length, alone.length)
+    return {
+      reason: differsInOrder
+        ? `${who}: the order of the rows depends on other customers' rows`
+        : `${who}: ${differing} of ${rows} ${rows === 1 ? 'row differs' : 'rows differ'} if other customers' rows are hidden`,
+      userGroupId: customer.isStranger ? null : customer.providedId,
+      rows,
+      differingRows: differing,
+      examples: this.#showRows
+        ? Array.from({ length: Math.min(differing, maxExamples) }, (_, i) => ({
+            withOthers: difference.missing[i] ?? null,
+            alone: difference.added[i] ?? null,
+          }))
+        : [],
+    }
+  }
+
+  /** Refuses a template that reads a table which no shadow can cover, such as through a view. */
+  async #checkTablesRead(statement: Statement, customer: Customer, absent: readonly string[]): Promise<void> {
+    const read = await this.#attempt('cannot be planned', () =>
+      this.#database.tablesRead(this.#compile(statement.sql, statement, customer, absent)),
+    )
+    for (const { schema, name } of read ?? []) {
+      const listed = this.#tables.find(({ relation }) => relation.name === name && relation.schema === schema)
+      if (listed === undefined) throw new NotJudged(unlisted(`${schema}.${name}`))
+      if (listed.owner !== null && !statement.tables.includes(listed))
+        throw new NotJudged(
+          `reads ${listed.title} through a view or a function, where no shadow can hide other customers' rows`,
+        )
+    }
+  }
+
+  /** Refuses to call a template isolated on data that could show no leak. @throws NotJudged */
+  async #checkCoverage(table: KnownTable): Promise<void> {
+    if (table.owner === null) return
+    let gap = this.#coverage.get(table)
+    if (gap === undefined) {
+      gap = await this.#findGap(table)
+      this.#coverage.set(table, gap)
+    }
+    if (gap !== null) throw new NotJudged(gap)
+  }
+
+  async #findGap(table: KnownTable): Promise<string | null> {
+    const scope = { variables: this.#config.variables, optional: [] }
+    for (const customer of this.#customers) {
+      if (customer.isStranger) continue
+      const [own, others] = await Promise.all(
+        (['own', 'others'] as const).map((whose) =>
+          this.#attempt('', async () =>
+            this.#database.query(this.#compile(hasRows(table, whose, this.#database), scope, customer, [])),
+          ),
+        ),
+      )
+      if (own?.length === 1 && others?.length === 1) return null
+    }
+    return `reads ${table.title}, in which no probed customer has rows next to those of another customer, so that no leak could show`
+  }
+
+  async #run(
+    statement: Statement,
+    customer: Customer,
+    absent: readonly string[],
+    content?: Content,
+  ): Promise<Row[]> {
+    const sql = content === undefined ? statement.sql : withContent(statement, content, this.#database)
+    const what = content === undefined ? 'fails' : 'fails if table expressions stand for its tables'
+    return this.#attempt(what, async () =>
+      this.#database.query(this.#compile(sql, statement, customer, absent)),
+    )
+  }
+
+  async #attempt<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error
+      throw new NotJudged(`${what}: ${this.#showRows ? error.detail : error.message}`.replace(/^: /, ''))
+    }
+  }
+
+  #compile(
+    sql: string,
+    { variables, optional }: Pick<Template, 'variables' | 'optional'>,
+    customer: Customer,
+    absent: readonly string[],
+  ): CompiledSql {
+    return compileSql(sql, customer, {
+      dialect: this.#database.dialect,
+      identifiers: this.#config.identifiers,
+      optional,
+      variables: nested(variables, absent),
+    })
+  }
+}
+
+/** Returns the lists of optional variables to leave out: none, and all. */
+function variantsOf({ sql, optional }: Template): (readonly string[])[] {
+  return optional.length > 0 && sql.includes('[[') ? [[], optional] : [[]]
+}
+
+/** Returns `{ filter: { rows: 100 } }` for `{ "filter.rows": 100 }`. */
+function nested(variables: Template['variables'], absent: readonly string[]): object {
+  const result: Record<string, unknown> = {}
+  for (const [path, value] of Object.entries(variables)) {
+    if (absent.includes(path)) continue
+    const keys = path.split('.')
+    const last = keys.pop() ?? ''
+    let target = result
+    for (const key of keys) target = (target[key] ??= {}) as Record<string, unknown>
+    target[last] = value
+  }
+  return result
+}
+
+async function findTables({ tables }: Config, database: Database): Promise<KnownTable[]> {
+  const { relations, searchPath } = database.catalog
+  const known = tables.map((table) => {
+    const named = relations.filter(({ name }) => name === table.name)
+    // The one that a template means: it may not write the schema.
+    const meant = searchPath.flatMap((schema) => named.filter((relation) => relation.schema === schema))[0]
+    const relation = table.schema === undefined ? meant : named.find(({ schema }) => schema === table.schema)
+    if (relation === undefined)
+      throw new UsageError(
+        `isolation.json: the database has no table ${table.title}, or the role may not see it`,
+      )
+    if (relation !== meant)
+      throw new UsageError(
+        `isolation.json: ${table.title} is not what ${table.name} without a schema means here: change the search path or the database of DATABASE_URL`,
+      )
+    if (table.owner !== null && !table.owner.includes('{{') && !relation.columns.includes(table.owner))
+      throw new UsageError(
+        `isolation.json: ${table.title} has no column ${table.owner}; it has ${relation.columns.join(', ')}`,
+      )
+    return { ...table, relation }
+  })
+  return Promise.all(
+    known.map(async (table) => ({
+      ...table,
+      isOpaque: table.relation.kind !== 'table' && !(await isShared(table, known, database)),
+    })),
+  )
+}
+
+/** Returns whether a view that all customers share reads only tables that all customers share. */
+async function isShared(
+  { owner, relation }: Omit<KnownTable, 'isOpaque'>,
+  known: readonly Omit<KnownTable, 'isOpaque'>[],
+  database: Database,
+): Promise<boolean> {
+  if (owner !== null || relation.kind === 'materialized view') return false
+  const text = `SELECT * FROM ${database.quote(relation.schema)}.${database.quote(relation.name)}`
+  const read = await database.tablesRead({ text, values: [] })
+  return (
+    read?.every(({ schema, name }) =>
+      known.some(
+        (table) => table.owner === null && table.relation.schema === schema && table.relation.name === name,
+      ),
+    ) ?? false
+  )
+}
