@@ -55,9 +55,11 @@ export async function main(
       print(usage)
       return values.help ? 0 : 2
     }
-    const [command = ''] = positionals
+    const [command = '', surplus] = positionals
     if (command !== 'probe')
       throw new UsageError(`there is no command "${command}": see ugs-isolation --help`)
+    if (surplus !== undefined)
+      throw new UsageError(`${command} takes no "${surplus}": see ugs-isolation --help`)
     return await probe(values, env, print)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

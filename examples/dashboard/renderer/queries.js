@@ -28,6 +28,9 @@ GROUP BY product, product_line
 ORDER BY revenue_cents DESC`.trim(),
 }
 
+/** The templates that `ugs-isolation probe` judges. */
+export default queries
+
 export const texts = {
   title: 'Sales of {{ user_group.name }}',
   scope: 'Region {{ user_group.properties.region }} · {{ user_group.properties.plan }} plan',

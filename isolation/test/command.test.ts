@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it } from 'node:test'
+import { Client } from 'pg'
+import { createDatabase, newFolder } from './databases.ts'
+import { run, writeFiles, type Outcome } from './probe-command.ts'
+import { config, shop } from './shop.ts'
+
+const isolated = 'SELECT month FROM sales WHERE customer = {{ user_group.provided_id }} ORDER BY month'
+const leaking = '\nSELECT id, amount\nFROM sales ORDER BY id'
+const notJudged = `\n${isolated.replace('sales', 'main.sales')}`
+
+const templates = { 'sql/a.sql': isolated, 'sql/b.sql': leaking, 'sql/deep/c.sql': notJudged }
+
+async function sqliteShop(
+  t: Parameters<typeof createDatabase>[0],
+  files: Readonly<Record<string, string>>,
+  extra = {},
+) {
+  const database = await createDatabase(t, 'sqlite', shop('sqlite'))
+  assert.ok(database)
+  writeFiles(database.folder, {
+    'isolation.json': JSON.stringify({ ...config, templates: 'sql/**/*.sql', ...extra }),
+    ...files,
+  })
+  return database
+}
+
+describe('ugs-isolation probe', () => {
+  it('prints a line for each template, a summary and its limits', async (t) => {
+    const database = await sqliteShop(t, templates)
+    const { output, exitCode } = await run(database, ['probe'])
+    assert.deepEqual(output.split('\n').slice(0, 5), [
+      'ok     sql/a.sql         2 customers, 1 stranger',
+      "LEAK   sql/b.sql         acme_corp: 18 of 24 rows differ if other customers' rows are hidden",
+      "?      sql/deep/c.sql:2  names sales with its schema, so that no shadow can hide other customers' rows: write sales",
+      '3 templates, 1 leak, 1 not judged',
+      '',
+    ])
+    assert.match(output, /a leak that needs a value which no row has is not seen/)
+    assert.equal(exitCode, 1)
+  })
+
+  it('exits with 0 if all are isolated, and with 2 if one is not judged', async (t) => {
+    const database = await sqliteShop(t, { 'sql/a.sql': isolated })
+    assert.equal((await run(database, ['probe'])).exitCode, 0)
+    writeFiles(database.folder, { 'sql/c.sql': notJudged })
+    assert.equal((await run(database, ['probe'])).exitCode, 2)
+  })
+
+  it('prints JSON', async (t) => {
+    const { output } = await run(await sqliteShop(t, templates), ['probe', '--format', 'json'])
+    const report = JSON.parse(output) as {
+      templates: Record<string, unknown>[]
+      summary: unknown
+      limits: string[]
+    }
+    assert.deepEqual(report.summary, { templates: 3, ok: 1, leak: 1, not_judged: 1, user_groups: 2 })
+    assert.deepEqual(report.templates[1], {
+      path: 'sql/b.sql',
+      judgement: 'leak',
+      reason: "acme_corp: 18 of 24 rows differ if other customers' rows are hidden",
+      line: null,
+      rows: 24,
+      user_group_id: 'acme_corp',
+      differing_rows: 18,
+      examples: [],
+    })
+    assert.equal(report.limits.length, 2)
+  })
+
+  it('prints JUnit and SARIF', async (t) => {
+    const database = await sqliteShop(t, { ...templates, 'sql/<&\'".sql': leaking })
+    const { output: junit } = await run(database, ['probe', '--format', 'junit'])
+    assert.match(junit, /<testsuite name="ugs-isolation" tests="4" failures="2" errors="1">/)
+    assert.match(junit, /<testcase classname="isolation" name="sql\/a.sql"\/>/)
+    assert.match(junit, /name="sql\/&lt;&amp;'&quot;.sql"><failure message="acme_corp: 18 of 24/)
+    const { output: sarif } = await run(database, ['probe', '--format', 'sarif'])
+    const { runs } = JSON.parse(sarif) as { runs: [{ results: { ruleId: string; locations: unknown[] }[] }] }
+    assert.deepEqual(
+      runs[0].results.map(({ ruleId }) => ruleId),
+      ['leak', 'leak', 'not_judged'],
+    )
+    assert.deepEqual(runs[0].results[2]?.locations, [
+      { physicalLocation: { artifactLocation: { uri: 'sql/deep/c.sql' }, region: { startLine: 2 } } },
+    ])
+  })
+
+  it('prints values of rows only with --show-rows', async (t) => {
+    const database = await sqliteShop(t, { 'sql/b.sql': leaking })
+    for (const format of ['text', 'json', 'junit', 'sarif'])
+      assert.doesNotMatch((await run(database, ['probe', '--format', format])).output, /13\.25/)
+    const { output } = await run(database, ['probe', '--show-rows'])
+    assert.match(output, /with others: \[1,1\.25\] {3}alone: null/)
+  })
+
+  it("prints no value of a row with the database's message", async (t) => {
+    const database = await createDatabase(t, 'postgresql', shop('postgresql'))
+    assert.ok(database)
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({ ...config, templates: 'sql/*.sql' }),
+      'sql/a.sql': 'SELECT region::integer FROM sales WHERE customer = {{ user_group.provided_id }}',
+    })
+    const args = ['probe', '--allow-write-role']
+    const { output } = await run(database, args)
+    assert.match(output, /^\? {6}sql\/a\.sql {2}fails: PostgreSQL error 22P02$/m)
+    assert.match(
+      (await run(database, [...args, '--show-rows'])).output,
+      /invalid input syntax for type integer: "EU"/,
+    )
+  })
+
+  it('reads variables and optional clauses from a header, and templates from a module', async (t) => {
+    const database = await sqliteShop(
+      t,
+      {
+        'sql/a.sql': `-- Sales of some months
+-- variables: {"filter.month": 2, "filter.rows": 3}
+-- optional: filter.month
+SELECT month FROM sales WHERE customer = {{ user_group.provided_id }} [[ AND month = {{ filter.month }} ]] ORDER BY month LIMIT {{ filter.rows }}`,
+        'sql/b.sql': `-- optional: filter.all
+-- variables: {"filter.all": 1}
+SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
+        'list.mjs': `export default { own: ${JSON.stringify(isolated)}, all: 'SELECT id FROM sales' }`,
+        'named.mjs': `export const templates = [{ name: 'rows', sql: ${JSON.stringify(`${isolated} LIMIT {{ n }}`)}, variables: { n: 2 } }]`,
+      },
+      { templates: ['sql/*.sql', '*.mjs'] },
+    )
+    const { output } = await run(database, ['probe'])
+    assert.deepEqual(
+      output
+        .split('\n')
+        .slice(0, 5)
+        .map((line) => line.split(/\s+/, 2).join(' ')),
+      ['ok list.mjs#own', 'LEAK list.mjs#all', 'ok named.mjs#rows', 'ok sql/a.sql', 'LEAK sql/b.sql'],
+    )
+  })
+
+  it('refuses a role that may write, unless it is allowed', async (t) => {
+    const database = await createDatabase(t, 'postgresql', [
+      ...shop('postgresql'),
+      "CREATE ROLE reader_of_isolation LOGIN PASSWORD 'x'",
+      'GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_of_isolation',
+    ])
+    assert.ok(database)
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({ ...config, templates: 'sql/*.sql' }),
+      'sql/a.sql': isolated,
+    })
+    const administrator = new Client(database.url)
+    await administrator.connect()
+    try {
+      const url = new URL(database.url)
+      url.username = 'reader_of_isolation'
+      url.password = 'x'
+      const reader = { ...database, url: url.href }
+      const refused = await run(database, ['probe'])
+      assert.match(
+        refused.errors,
+        /^ugs-isolation: the role is a superuser: use one that may only read, or --allow-write-role$/,
+      )
+      assert.equal(refused.exitCode, 2)
+      assert.equal((await run(database, ['probe', '--allow-write-role'])).exitCode, 0)
+      assert.equal((await run(reader, ['probe'])).exitCode, 0)
+      await administrator.query('GRANT INSERT ON orders TO reader_of_isolation')
+      assert.match((await run(reader, ['probe'])).errors, /the role may write to public\.orders/)
+    } finally {
+      await administrator.query('DROP OWNED BY reader_of_isolation; DROP ROLE reader_of_isolation')
+      await administrator.end()
+    }
+  })
+
+  it('refuses a role of MariaDB that may write', async (t) => {
+    const database = await createDatabase(t, 'mariadb', shop('mariadb'))
+    if (database === undefined) return
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({ ...config, templates: '*.sql' }),
+      'a.sql': isolated,
+    })
+    const { errors, exitCode } = await run(database, ['probe'])
+    assert.match(errors, /the role has the privilege ALL PRIVILEGES on \*\.\*/)
+    assert.equal(exitCode, 2)
+  })
+
+  it('does not judge on data that could show no leak', async (t) => {
+    const database = await createDatabase(t, 'sqlite', [
+      ...shop('sqlite'),
+      "DELETE FROM orders WHERE customer <> 'acme'",
+    ])
+    assert.ok(database)
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({ ...config, templates: '*.sql' }),
+      'a.sql': isolated.replace('sales', 'orders').replaceAll('month', 'id'),
+    })
+    const { output, exitCode } = await run(database, ['probe'])
+    assert.match(
+      output,
+      /^\? {6}a\.sql {2}reads orders, in which no probed customer has rows next to those of another customer/,
+    )
+    assert.equal(exitCode, 2)
+  })
+
+  it('judges by a condition instead of a column', async (t) => {
+    const database = await sqliteShop(
+      t,
+      {
+        'sql/a.sql': 'SELECT id FROM sales WHERE region = {{ user_group.properties.region }}',
+        'sql/b.sql': 'SELECT id FROM sales',
+      },
+      { tables: { sales: 'region = {{ user_group.properties.region }}' } },
+    )
+    const { output } = await run(database, ['probe'])
+    assert.match(output, /^ok {5}sql\/a\.sql.*\nLEAK {3}sql\/b\.sql/)
+  })
+
+  it('asks the service for the variables of user groups', async (t) => {
+    const requests: string[] = []
+    const server = createServer(({ url = '', headers }, response) => {
+      requests.push(`${headers.authorization} ${url}`)
+      const first = {
+        success: 1,
+        user_groups: [{ team_id: 6, provided_id: 'acme_corp' }],
+        next_cursor: 'next',
+      }
+      const second = { success: 1, user_groups: [{ team_id: 7, provided_id: 'acme' }], next_cursor: null }
+      const variables = { provided_id: 'acme', name: 'Acme', properties: { region: 'US' } }
+      const isView = url.endsWith('/7/view')
+      response.end(
+        JSON.stringify(isView ? { success: 1, variables } : url.includes('cursor') ? second : first),
+      )
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const database = await sqliteShop(t, { 'sql/a.sql': isolated }, { user_groups: ['acme'] })
+    const env = {
+      UGS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      UGS_ADMIN_TOKEN: 'uga_x',
+    }
+    assert.equal((await run(database, ['probe'], env)).exitCode, 0)
+    assert.deepEqual(requests, [
+      'Bearer uga_x /admin/v1/user-groups?user_group_id_prefix=acme',
+      'Bearer uga_x /admin/v1/user-groups?user_group_id_prefix=acme&cursor=next',
+      'Bearer uga_x /admin/v1/user-groups/7/view',
+    ])
+  })
+
+  it('reads user groups from a file as `ugs export` writes it', async (t) => {
+    const database = await sqliteShop(
+      t,
+      {
+        'sql/a.sql': isolated,
+        'groups.ndjson': '{"user_group_id":"acme","name":"Acme","mapping":null,"properties":null}\n',
+      },
+      { user_groups: 'groups.ndjson' },
+    )
+    assert.match((await run(database, ['probe'])).output, /1 customer, 1 stranger/)
+  })
+
+  for (const [what, files, args, env, expected] of wrongInput())
+    it(`says that ${what}`, async (t) => {
+      const database = await sqliteShop(t, { 'sql/a.sql': isolated, ...files })
+      const outcome: Outcome = await run(database, ['probe', ...args], env)
+      assert.match(outcome.errors, expected)
+      assert.equal(outcome.errors.split('\n').length, 1)
+      assert.equal(outcome.output, '')
+      assert.equal(outcome.exitCode, 2)
+    })
+
+  it('says that the configuration is missing', async (t) => {
+    const { errors, exitCode } = await run({ folder: newFolder(t), url: 'sqlite:none' }, ['probe'])
+    assert.match(errors, /isolation\.json: does not exist; name the file with --config/)
+    assert.equal(exitCode, 2)
+  })
+})
+
+type WrongInput = [
+  what: string,
+  files: Record<string, string>,
+  args: string[],
+  env: Record<string, string>,
+  expected: RegExp,
+]
+
+function wrongInput(): WrongInput[] {
+  const withConfig = (change: object): Record<string, string> => ({
+    'isolation.json': JSON.stringify({ ...config, templates: 'sql/*.sql', ...change }),
+  })
+  return [
+    ['the JSON is not valid', { 'isolation.json': '{' }, [], {}, /isolation\.json: cannot be read as JSON/],
+    ['a member is unknown', withConfig({ table: {} }), [], {}, /"table" is unknown; the members are/],
+    ['tables are missing', withConfig({ tables: undefined }), [], {}, /"tables" is missing/],
+    [
+      'a table is unknown',
+      withConfig({ tables: { sale: 'customer' } }),
+      [],
+      {},
+      /the database has no table sale,/,
+    ],
+    [
+      'a column is unknown',
+      withConfig({ tables: { sales: 'tenant' } }),
+      [],
+      {},
+      /sales has no column tenant; it has id, customer/,
+    ],
+    ['a table has no owner', withConfig({ tables: { sales: true } }), [], {}, /sales must have the column/],
+    ['there are no user groups', withConfig({ user_groups: [] }), [], {}, /"user_groups" is missing/],
+    ['a user group has no id', withConfig({ user_groups: [{}] }), [], {}, /"user_groups" must be a list/],
+    [
+      'no template matches',
+      withConfig({ templates: 'none/*.sql' }),
+      [],
+      {},
+      /no file in .* matches none\/\*\.sql/,
+    ],
+    [
+      'a header is wrong',
+      { 'sql/b.sql': '-- variables: {\nSELECT 1' },
+      [],
+      {},
+      /sql\/b\.sql: "-- variables:" needs a JSON object/,
+    ],
+    ['the service is not named', withConfig({ user_groups: ['acme'] }), [], {}, /UGS_URL is not set/],
+    [
+      'the service does not answer',
+      withConfig({ user_groups: ['acme'] }),
+      [],
+      { UGS_URL: 'http://127.0.0.1:1', UGS_ADMIN_TOKEN: 'x' },
+      /does not answer: check UGS_URL/,
+    ],
+    [
+      'the token is missing',
+      withConfig({}),
+      [],
+      { UGS_URL: 'http://127.0.0.1:1' },
+      /UGS_ADMIN_TOKEN is not set/,
+    ],
+    ['the database is not named', {}, [], { DATABASE_URL: '' }, /DATABASE_URL is not set/],
+    [
+      'the database is of an unknown kind',
+      {},
+      [],
+      { DATABASE_URL: 'oracle://x' },
+      /DATABASE_URL must begin with/,
+    ],
+    [
+      'the file is missing',
+      {},
+      [],
+      { DATABASE_URL: 'sqlite:none.db' },
+      /none\.db cannot be opened as a SQLite database/,
+    ],
+    [
+      'DuckDB cannot open the file',
+      {},
+      [],
+      { DATABASE_URL: 'duckdb:none.duckdb' },
+      /none\.duckdb cannot be opened as a DuckDB database/,
+    ],
+    [
+      'PostgreSQL does not answer',
+      {},
+      [],
+      { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/x' },
+      /^ugs-isolation: PostgreSQL at 127\.0\.0\.1:1 refuses the connection \(ECONNREFUSED\)/,
+    ],
+    [
+      'MariaDB does not answer',
+      {},
+      [],
+      { DATABASE_URL: 'mysql://u:hidden@127.0.0.1:1/x' },
+      /the database at 127\.0\.0\.1:1 refuses the connection \(ECONNREFUSED\)/,
+    ],
+    [
+      'the format is unknown',
+      {},
+      ['--format', 'xml'],
+      {},
+      /--format must be one of text, json, junit, sarif/,
+    ],
+    ['the time is wrong', {}, ['--timeout', 'soon'], {}, /--timeout must be a number of seconds/],
+    ['an option is unknown', {}, ['--rows'], {}, /Unknown option '--rows'.*; see ugs-isolation --help/],
+    ['a command is unknown', {}, ['now'], {}, /takes no "now"/],
+  ]
+}
