@@ -177,7 +177,7 @@ export default defineConfig(
   },
   Object.entries(importRule).map(importsOf),
   {
-    files: ['{server,client,renderer,console}/src/**/*.{ts,tsx}', '{bench,scripts}/**/*.js'],
+    files: ['{server,client,renderer,isolation,console}/src/**/*.{ts,tsx}', '{bench,scripts}/**/*.js'],
     rules: {
       'max-lines-per-function': ['error', { max: 60, skipComments: true, skipBlankLines: true }],
     },

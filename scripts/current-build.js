@@ -11,6 +11,8 @@ export const inputs = [
   'renderer/src',
   'renderer/tsconfig.json',
   'renderer/cjs/tsconfig.json',
+  'isolation/src',
+  'isolation/tsconfig.json',
   'client/src',
   'client/tsconfig.json',
   'client/cjs/tsconfig.json',
@@ -26,6 +28,7 @@ export const outputs = [
   'server/bundle/ugs.js',
   'server/console/index.html',
   'renderer/cjs/dist/index.js',
+  'isolation/dist/cli.js',
   'client/cjs/dist/index.js',
 ]
 const stamp = 'node_modules/.cache/ugs-build'

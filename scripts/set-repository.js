@@ -12,7 +12,7 @@ const files = `${home}/blob/${commit}/`
 const edit = (/** @type {string} */ path, /** @type {(text: string) => string} */ change) =>
   writeFileSync(path, change(readFileSync(path, 'utf8')))
 
-const npmPackages = ['server', 'client', 'renderer']
+const npmPackages = ['server', 'client', 'renderer', 'isolation']
 for (const directory of npmPackages)
   edit(`${directory}/package.json`, (text) => {
     const manifest = /** @type {object} */ (JSON.parse(text))

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from './config.ts'
-import { openDatabase } from './databases/open.ts'
+import { readConfig, type Config } from './config.ts'
+import { openDatabase, runDialects } from './databases/open.ts'
 import { UsageError } from './errors.ts'
-import { Probe, type Verdict } from './probe.ts'
+import { compileOnly, Probe, type Verdict } from './probe.ts'
 import { formats } from './reports.ts'
-import { readTemplates } from './templates.ts'
-import { readCustomers, serviceOf } from './user-groups.ts'
+import { readTemplates, type Template } from './templates.ts'
+import { readCustomers, serviceOf, type Customer } from './user-groups.ts'
 
 const usage = `Usage: ugs-isolation probe [options]
 
@@ -76,8 +76,10 @@ function readArguments(args: readonly string[]) {
   }
 }
 
+type Values = ReturnType<typeof readArguments>['values']
+
 async function probe(
-  values: ReturnType<typeof readArguments>['values'],
+  values: Values,
   env: Surroundings['env'],
   print: Surroundings['print'],
 ): Promise<number> {
@@ -89,25 +91,44 @@ async function probe(
   const config = readConfig(values.config)
   const templates = await readTemplates(config)
   const customers = await readCustomers(config, serviceOf(env))
-  const verdicts: Verdict[] = []
+  const verdicts = await judge(templates, config, customers, values, timeoutMs, env)
+  print(format({ verdicts, customers: customers.length - 1 }))
+  if (verdicts.some(({ judgement }) => judgement === 'leak')) return 1
+  return verdicts.every(({ judgement }) => judgement === 'ok') ? 0 : 2
+}
+
+async function judge(
+  templates: readonly Template[],
+  config: Config,
+  customers: readonly Customer[],
+  values: Values,
+  timeoutMs: number,
+  env: Surroundings['env'],
+): Promise<Verdict[]> {
+  const { dialect } = config
+  if (dialect !== undefined && !runDialects.has(dialect))
+    return templates.map((template) => compileOnly({ config, customers }, dialect, template))
   const database = await openDatabase(env.DATABASE_URL, config.folder, timeoutMs)
   try {
+    if (dialect !== undefined && runDialects.get(dialect) !== runDialects.get(database.dialect))
+      throw new UsageError(
+        `isolation.json: "dialect" is ${dialect}, but DATABASE_URL names a ${database.dialect} database`,
+      )
     if (database.writePrivilege !== null && !values['allow-write-role'])
       throw new UsageError(
         `the role ${database.writePrivilege}: use one that may only read, or --allow-write-role`,
       )
     const probe = await Probe.create({ config, customers, database, showRows: values['show-rows'] })
+    const verdicts: Verdict[] = []
     for (const template of templates) {
       showProgress(verdicts.length, templates.length)
       verdicts.push(await probe.judge(template))
     }
+    return verdicts
   } finally {
     await database.close()
     showProgress()
   }
-  print(format({ verdicts, customers: customers.length - 1 }))
-  if (verdicts.some(({ judgement }) => judgement === 'leak')) return 1
-  return verdicts.every(({ judgement }) => judgement === 'ok') ? 0 : 2
 }
 
 /** Writes the progress to a terminal, or clears it. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { SqlDialect } from '@user-group-service/renderer/templates'
+import { scanSql, type SqlDialect } from '@user-group-service/renderer/templates'
 import { UsageError } from './errors.ts'
 
 /** A table of the configuration. */
@@ -82,7 +82,7 @@ export function readConfig(file: string): Config {
     throw wrong(`"${name}" must be an object`)
   }
   const { dialect, user_groups: userGroups, role = 'dashboards' } = json
-  if (dialect !== undefined && typeof dialect !== 'string') throw wrong('"dialect" must be a string')
+  if (dialect !== undefined && !isDialect(dialect)) throw wrong('"dialect" is none of the renderer package')
   if (typeof role !== 'string' || role === '') throw wrong('"role" must be a string')
   if (json.tables === undefined) throw wrong('"tables" is missing: list every table that templates read')
   if (userGroups !== undefined && typeof userGroups !== 'string' && !isListOfUserGroups(userGroups))
@@ -91,7 +91,7 @@ export function readConfig(file: string): Config {
     )
   return {
     folder: resolve(dirname(file)),
-    dialect: dialect as SqlDialect | undefined,
+    dialect,
     tables: Object.entries(object('tables')).map(([title, owner]) => {
       if (owner === null || (typeof owner === 'string' && owner !== '')) return listedTable(title, owner)
       throw wrong(
@@ -105,6 +105,15 @@ export function readConfig(file: string): Config {
     identifiers: object('identifiers') as Config['identifiers'],
     functions: texts('functions').map((name) => name.toLowerCase()),
     role,
+  }
+}
+
+function isDialect(value: unknown): value is SqlDialect {
+  try {
+    scanSql('', { dialect: value as SqlDialect })
+    return true
+  } catch {
+    return false
   }
 }
 

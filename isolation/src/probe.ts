@@ -1,4 +1,9 @@
-import { compileSql, TemplateError, type CompiledSql } from '@user-group-service/renderer/templates'
+import {
+  compileSql,
+  TemplateError,
+  type CompiledSql,
+  type SqlDialect,
+} from '@user-group-service/renderer/templates'
 import { differenceOf, isSame, isSameList } from './compare.ts'
 import type { Config } from './config.ts'
 import type { Database, Row } from './databases/database.ts'
@@ -31,6 +36,17 @@ export interface ProbeOptions {
   readonly database: Database
   /** True if verdicts and reasons may contain values of rows. */
   readonly showRows: boolean
+}
+
+const unknown: Verdict = {
+  path: '',
+  judgement: 'not_judged',
+  reason: null,
+  line: null,
+  userGroupId: null,
+  rows: null,
+  differingRows: null,
+  examples: [],
 }
 
 /** Number of differing rows that are shown. */
@@ -66,16 +82,7 @@ export class Probe {
   }
 
   async judge(template: Template): Promise<Verdict> {
-    const ok: Verdict = {
-      path: template.path,
-      judgement: 'ok',
-      reason: null,
-      line: null,
-      userGroupId: null,
-      rows: null,
-      differingRows: null,
-      examples: [],
-    }
+    const verdict = { ...unknown, path: template.path }
     try {
       const statement = readStatement(template, this.#config, this.#tables, this.#database)
       let notJudged: NotJudged | undefined
@@ -83,7 +90,7 @@ export class Probe {
         for (const customer of this.#customers) {
           try {
             const leak = await this.#findLeak(statement, customer, absent)
-            if (leak !== null) return { ...ok, judgement: 'leak', ...leak }
+            if (leak !== null) return { ...verdict, judgement: 'leak', ...leak }
           } catch (error) {
             // A leak for another customer is certain, so it comes first.
             if (!(error instanceof NotJudged)) throw error
@@ -92,14 +99,13 @@ export class Probe {
         }
       if (notJudged !== undefined) throw notJudged
       for (const table of statement.tables) await this.#checkCoverage(table)
-      return ok
+      return { ...verdict, judgement: 'ok' }
     } catch (error) {
-      if (error instanceof TemplateError)
-        return { ...ok, judgement: 'not_judged', reason: error.message, line: error.line }
+      if (error instanceof TemplateError) return { ...verdict, reason: error.message, line: error.line }
       if (!(error instanceof NotJudged)) throw error
       const { message: reason, offset } = error
       const line = offset === undefined ? null : template.sql.slice(0, offset).split('\n').length
-      return { ...ok, judgement: 'not_judged', reason, line }
+      return { ...verdict, reason, line }
     }
   }
 
@@ -228,6 +234,34 @@ export class Probe {
       optional,
       variables: nested(variables, absent),
     })
+  }
+}
+
+/** Compiles templates for a dialect whose database this package does not run. */
+export function compileOnly(
+  { config, customers }: Omit<ProbeOptions, 'database' | 'showRows'>,
+  dialect: SqlDialect,
+  template: Template,
+): Verdict {
+  const { path, sql, variables, optional } = template
+  const verdict: Verdict = {
+    ...unknown,
+    path,
+    reason: `compiled, not run: ${dialect} is not a database that is probed`,
+  }
+  try {
+    for (const absent of variantsOf(template))
+      for (const customer of customers)
+        compileSql(sql, customer, {
+          dialect,
+          optional,
+          identifiers: config.identifiers,
+          variables: nested(variables, absent),
+        })
+    return verdict
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    return { ...verdict, reason: error.message, line: error.line }
   }
 }
 

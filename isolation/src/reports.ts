@@ -1,7 +1,7 @@
 import type { Verdict } from './probe.ts'
 
 /** Limits of the judgements. */
-export const limits = [
+const limits = [
   'It judges these templates, these customers and this data: a leak that needs a value which no row has is not seen.',
   'Timing, operators and casts of your own, and what a program does with the result, are not judged.',
 ]

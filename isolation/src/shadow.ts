@@ -26,7 +26,7 @@ export function withContent(
   return sql.slice(0, at) + clause + sql.slice(at)
 }
 
-/** Returns a query, a template, that tells whether the table has rows of the customer, or of others. */
+/** Returns a template of a query that finds a row of the customer, or of others. */
 export function hasRows(table: KnownTable, whose: 'own' | 'others', database: Database): string {
   const condition = ownerCondition(table, database)
   return `SELECT 1 FROM ${qualified(table, database)} WHERE ${whose === 'own' ? condition : `(${condition}) IS NOT TRUE`} LIMIT 1`

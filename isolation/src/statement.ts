@@ -94,13 +94,13 @@ function unjudgeable(
       return `calls ${name}, which may report on rows of other customers`
   }
   if (isColumn || isTableExpression(tokens, i) || tokens[i - 1]?.text.toLowerCase() === 'as') return undefined
-  // MySQL does not tell which tables it reads, so a column with the name of a table counts, too. Views are told nowhere.
-  const isTold = dialect !== 'mysql' && dialect !== 'mariadb'
+  // MySQL does not name the tables that it reads, so a column with the name of a table counts, too. No database names views.
+  const namesTables = dialect !== 'mysql' && dialect !== 'mariadb'
   const relation = catalog.relations.find((found) => found.name.toLowerCase() === name)
   const isListed = tables.some((listed) => listed.name.toLowerCase() === name)
   if (relation === undefined)
-    return isQualified && !isCalled && !isTold ? unlisted(`${tokens[i - 2]?.text}.${name}`) : undefined
-  if (isListed || isDefined(tokens, name) || (isTold && relation.kind === 'table')) return undefined
+    return isQualified && !isCalled && !namesTables ? unlisted(`${tokens[i - 2]?.text}.${name}`) : undefined
+  if (isListed || isDefined(tokens, name) || (namesTables && relation.kind === 'table')) return undefined
   return unlisted(
     `${relation.kind === 'table' ? '' : `the ${relation.kind} `}${relation.schema}.${relation.name}`,
   )

@@ -201,6 +201,18 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     assert.equal(exitCode, 2)
   })
 
+  it('compiles templates for databases that it does not run', async (t) => {
+    const database = await sqliteShop(
+      t,
+      { 'sql/a.sql': isolated, 'sql/b.sql': 'SELECT {{ nothing }}' },
+      { dialect: 'snowflake' },
+    )
+    const { output, exitCode } = await run(database, ['probe'])
+    assert.match(output, /^\? {6}sql\/a\.sql {4}compiled, not run: snowflake/)
+    assert.match(output, /^\? {6}sql\/b\.sql:1 {2}There is no variable nothing/m)
+    assert.equal(exitCode, 2)
+  })
+
   it('judges by a condition instead of a column', async (t) => {
     const database = await sqliteShop(
       t,
@@ -290,6 +302,20 @@ function wrongInput(): WrongInput[] {
     ['the JSON is not valid', { 'isolation.json': '{' }, [], {}, /isolation\.json: cannot be read as JSON/],
     ['a member is unknown', withConfig({ table: {} }), [], {}, /"table" is unknown; the members are/],
     ['tables are missing', withConfig({ tables: undefined }), [], {}, /"tables" is missing/],
+    [
+      'the dialect is unknown',
+      withConfig({ dialect: 'sql' }),
+      [],
+      {},
+      /"dialect" is none of the renderer package/,
+    ],
+    [
+      'the dialect is of another database',
+      withConfig({ dialect: 'duckdb' }),
+      [],
+      {},
+      /"dialect" is duckdb, but DATABASE_URL names a sqlite database/,
+    ],
     [
       'a table is unknown',
       withConfig({ tables: { sale: 'customer' } }),

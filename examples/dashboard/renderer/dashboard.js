@@ -1,6 +1,6 @@
 import { compileSql, IntrospectionError, renderText, TemplateError } from '@user-group-service/renderer'
 import { Refusal } from '../shared/web-server.js'
-import { filters, queries, texts } from './queries.js'
+import { filters, templates, texts } from './queries.js'
 
 /** @typedef {import('@user-group-service/renderer').UserGroup} UserGroup */
 /** @typedef {{ orders: number, revenue_cents: number }} Sums */
@@ -52,8 +52,8 @@ export class Dashboard {
     const { warehouse, name } = this.#dataSourceOf(userGroup)
     try {
       const options = /** @type {const} */ ({ dialect: 'sqlite', variables: { filter }, optional: filters })
-      const byMonth = compileSql(queries.byMonth, userGroup, options)
-      const byProduct = compileSql(queries.byProduct, userGroup, options)
+      const byMonth = compileSql(templates.byMonth, userGroup, options)
+      const byProduct = compileSql(templates.byProduct, userGroup, options)
       return {
         title: renderText(texts.title, userGroup, { format: 'text' }),
         scope: renderText(texts.scope, userGroup, { format: 'text' }),

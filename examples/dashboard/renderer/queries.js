@@ -11,8 +11,11 @@ WHERE customer_id = {{ user_group.provided_id }}
   [[ AND day <= {{ date filter.to }} ]]
   [[ AND product = {{ filter.product }} ]]`.trim()
 
-/** @type {Record<'byMonth' | 'byProduct', string>} */
-export const queries = {
+/**
+ * The SQL templates, which `ugs-isolation probe` judges.
+ * @type {Record<'byMonth' | 'byProduct', string>}
+ */
+export const templates = {
   byMonth: `
 SELECT substr(day, 1, 7) AS month, product_line, SUM(orders) AS orders, SUM(revenue_cents) AS revenue_cents
 FROM sales
@@ -27,9 +30,6 @@ ${conditions}
 GROUP BY product, product_line
 ORDER BY revenue_cents DESC`.trim(),
 }
-
-/** The templates that `ugs-isolation probe` judges. */
-export default queries
 
 export const texts = {
   title: 'Sales of {{ user_group.name }}',

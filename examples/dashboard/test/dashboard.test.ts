@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import { assertAccessible, assertFits } from '../../../console/test/support/console.ts'
 import { customers } from '../host/customers.js'
-import { filters, queries } from '../renderer/queries.js'
+import { filters, templates } from '../renderer/queries.js'
 import type { Message, ViewMessage } from '../renderer/updates.js'
 import {
   assertNothingIsShown,
@@ -155,8 +155,8 @@ describe('example dashboard', () => {
   })
 
   it('names the customer in every statement', () => {
-    for (const query of Object.values(queries)) {
-      checkTemplate(query, { dialect: 'sqlite', require: ['user_group.provided_id'], optional: filters })
+    for (const template of Object.values(templates)) {
+      checkTemplate(template, { dialect: 'sqlite', require: ['user_group.provided_id'], optional: filters })
     }
   })
 

@@ -1,3 +1,4 @@
+import type { SqlDialect } from '@user-group-service/renderer/templates'
 import { UsageError } from '../errors.ts'
 import type { Database, OpenOptions } from './database.ts'
 import { openDuckDb } from './duckdb.ts'
@@ -13,6 +14,15 @@ const openers: Readonly<Record<string, (options: OpenOptions) => Promise<Databas
   'mysql:': openMysql,
   'mariadb:': openMysql,
 }
+
+/** The dialects of the databases that can be opened, each with the one that it is treated like. */
+export const runDialects: ReadonlyMap<SqlDialect, SqlDialect> = new Map<SqlDialect, SqlDialect>([
+  ['postgresql', 'postgresql'],
+  ['sqlite', 'sqlite'],
+  ['duckdb', 'duckdb'],
+  ['mariadb', 'mariadb'],
+  ['mysql', 'mariadb'],
+])
 
 /** Opens the database of `DATABASE_URL`. @throws UsageError */
 export function openDatabase(
