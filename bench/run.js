@@ -14,6 +14,7 @@ import { refusedFloods } from './cases/floods.js'
 import { drawFlameGraph } from './cases/flame-graph.js'
 import { hostileJson } from './cases/hostile-json.js'
 import { interruptedFeed, postgresInterruptedFeed } from './cases/interrupted-feed.js'
+import { isolation } from './cases/isolation.js'
 import { leasedCache } from './cases/leased-cache.js'
 import { metrics, metricsCheck, postgresMetrics, postgresMetricsCheck } from './cases/metrics.js'
 import { mixed, postgresMixed } from './cases/mixed.js'
@@ -63,6 +64,7 @@ const cases = {
   audit,
   'access-log': accessLog,
   'leased-cache': leasedCache,
+  isolation,
   events,
   'interrupted-feed': interruptedFeed,
   outbox,

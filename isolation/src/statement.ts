@@ -51,68 +51,91 @@ export function readStatement(
   if (statements.length > 1)
     throw new NotJudged('has several statements: put each into its own file', statements[1]?.[0]?.start)
   if (!queryWords.includes(first.text.toLowerCase())) throw new NotJudged('is no query', first.start)
-  const names = new Map<string, KnownTable>(known.map((table) => [table.name.toLowerCase(), table]))
   const tables = new Set<KnownTable>()
   for (const [i, token] of tokens.entries()) {
     if (token.kind !== 'name') continue
-    const name = token.text.toLowerCase()
-    const isQualified = isAfterSchema(tokens, i, catalog)
-    const table = names.get(name)
-    const reason = unjudgeable(tokens, i, isQualified, table, config, database)
+    // Quotes and settings decide whether case counts.
+    const named = known.filter((table) => isNamed(table, token))
+    const reasons = named.map((table) => reasonOfTable(tokens, i, table, catalog))
+    const reason =
+      reasons.find((found) => found !== undefined) ?? reasonOfName(tokens, i, known, config, database)
     if (reason !== undefined) throw new NotJudged(reason, token.start)
-    if (table !== undefined) tables.add(table)
+    for (const table of named) tables.add(table)
   }
   return { ...template, tokens, tables: [...tables], isOrdered: isOrdered(tokens) }
 }
 
-/** Returns why a name keeps the template from being judged; undefined if it does not. */
-function unjudgeable(
+/** Returns why a listed table keeps the template from being judged; undefined if it does not. */
+function reasonOfTable(
   tokens: readonly SqlToken[],
   i: number,
-  isQualified: boolean,
-  table: KnownTable | undefined,
-  { functions, tables }: Config,
+  { title, name, owner, relation, isOpaque }: KnownTable,
+  catalog: Catalog,
+): string | undefined {
+  const schema = schemaBefore(tokens, i, catalog)
+  if (schema !== undefined && owner === null && schema === relation.schema) return undefined
+  if (schema !== undefined)
+    return `names ${title} with its schema, so that no shadow can hide other customers' rows: write ${name}`
+  if (isTableExpression(tokens, i))
+    return `defines a table expression with the name of the table ${title}: give it another name`
+  if (isOpaque && tokens[i - 1]?.text !== '.')
+    return `reads the ${relation.kind} ${title}, which may combine rows of several customers: read its tables instead`
+  return undefined
+}
+
+/** Returns why a name that is no listed table keeps the template from being judged; undefined if it does not. */
+function reasonOfName(
+  tokens: readonly SqlToken[],
+  i: number,
+  known: readonly KnownTable[],
+  { functions }: Config,
   { catalog, readingFunctions, dialect }: Database,
 ): string | undefined {
-  const name = (tokens[i] as SqlToken).text.toLowerCase()
+  const token = tokens[i] as SqlToken
+  const name = token.text.toLowerCase()
   const isCalled = tokens[i + 1]?.text === '('
-  const isColumn = !isQualified && tokens[i - 1]?.text === '.'
-  if (table !== undefined) {
-    if (isQualified)
-      return `names ${table.title} with its schema, so that no shadow can hide other customers' rows: write ${table.name}`
-    // WITH name AS (…), WITH name (columns) AS (…)
-    if (isTableExpression(tokens, i))
-      return `defines a table expression with the name of the table ${table.title}: give it another name`
-    if (!isColumn && table.isOpaque)
-      return `reads the ${table.relation.kind} ${table.title}, which may combine rows of several customers: read its tables instead`
-    return undefined
-  }
-  if ((isCalled || isColumn || isQualified) && !functions.includes(name)) {
-    if (catalog.functions.has(name) && !isColumnOf(catalog, name, isCalled))
+  const schema = schemaBefore(tokens, i, catalog)
+  const isAfterDot = tokens[i - 1]?.text === '.'
+  if ((isCalled || isAfterDot) && !functions.includes(name)) {
+    if (catalog.functions.has(name) && (isCalled || !isColumn(catalog, name)))
       return `calls the function ${name}, which may read tables: list it in "functions" if it does not`
     if (isCalled && readingFunctions.test(name))
       return `calls ${name}, which may report on rows of other customers`
   }
-  if (isColumn || isTableExpression(tokens, i) || tokens[i - 1]?.text.toLowerCase() === 'as') return undefined
+  if (isAfterDot && schema === undefined) return undefined
+  if (isTableExpression(tokens, i) || tokens[i - 1]?.text.toLowerCase() === 'as') return undefined
   // MySQL does not name the tables that it reads, so a column with the name of a table counts, too. No database names views.
   const namesTables = dialect !== 'mysql' && dialect !== 'mariadb'
-  const relation = catalog.relations.find((found) => found.name.toLowerCase() === name)
-  const isListed = tables.some((listed) => listed.name.toLowerCase() === name)
-  if (relation === undefined)
-    return isQualified && !isCalled && !namesTables ? unlisted(`${tokens[i - 2]?.text}.${name}`) : undefined
-  if (isListed || isDefined(tokens, name) || (namesTables && relation.kind === 'table')) return undefined
-  return unlisted(
-    `${relation.kind === 'table' ? '' : `the ${relation.kind} `}${relation.schema}.${relation.name}`,
+  const relations = catalog.relations.filter(
+    (relation) =>
+      isNamed(relation, token) &&
+      (schema === undefined ? catalog.searchPath.includes(relation.schema) : relation.schema === schema),
   )
+  if (relations.length === 0)
+    return schema !== undefined && !isCalled && !namesTables ? unlisted(`${schema}.${name}`) : undefined
+  if (isDefined(tokens, name)) return undefined
+  const unknown = relations.find(
+    (relation) =>
+      !(namesTables && relation.kind === 'table') && !known.some((table) => table.relation === relation),
+  )
+  return (
+    unknown &&
+    unlisted(`${unknown.kind === 'table' ? '' : `the ${unknown.kind} `}${unknown.schema}.${unknown.name}`)
+  )
+}
+
+function isNamed({ name }: { readonly name: string }, { text }: SqlToken): boolean {
+  return name.toLowerCase() === text.toLowerCase()
 }
 
 export function unlisted(title: string): string {
   return `reads ${title}, which isolation.json does not list`
 }
 
-/** Returns true for a name after a schema or database and a dot. */
-function isAfterSchema(tokens: readonly SqlToken[], i: number, { schemas }: Catalog): boolean {
-  return tokens[i - 1]?.text === '.' && schemas.has((tokens[i - 2]?.text ?? '').toLowerCase())
+/** Returns the schema or database before a name and its dot; undefined if there is none, or an alias. */
+function schemaBefore(tokens: readonly SqlToken[], i: number, { schemas }: Catalog): string | undefined {
+  const before = tokens[i - 1]?.text === '.' ? tokens[i - 2]?.text : undefined
+  return before !== undefined && schemas.has(before.toLowerCase()) ? before : undefined
 }
 
 /** Returns true for the name that a `WITH` gives to a query: `name AS (`, `name (a, b) AS (`, and with `MATERIALIZED`. */
@@ -131,9 +154,9 @@ function isDefined(tokens: readonly SqlToken[], name: string): boolean {
   return tokens.some((token, i) => token.text.toLowerCase() === name && isTableExpression(tokens, i))
 }
 
-/** PostgreSQL calls a function of one row by the notation of a column, too. */
-function isColumnOf({ relations }: Catalog, name: string, isCalled: boolean): boolean {
-  return !isCalled && relations.some(({ columns }) => columns.some((column) => column.toLowerCase() === name))
+/** Returns true for the name of a column. PostgreSQL calls a function of a row by the notation of a column, too. */
+function isColumn({ relations }: Catalog, name: string): boolean {
+  return relations.some(({ columns }) => columns.some((column) => column.toLowerCase() === name))
 }
 
 function isOrdered(tokens: readonly SqlToken[]): boolean {

@@ -40,6 +40,31 @@ const leaking = {
 }
 
 describe('probe', () => {
+  it('hides rows of each table whose name differs only in case', async (t) => {
+    const database = await createDatabase(t, 'postgresql', [
+      ...shop('postgresql'),
+      'CREATE TABLE "Sales" AS SELECT * FROM sales',
+    ])
+    assert.ok(database)
+    const tables = { ...config.tables, Sales: 'customer' }
+    const templates = {
+      both: `SELECT count(*) FROM "Sales" JOIN sales USING (id) WHERE sales.${own}`,
+      upper: 'SELECT count(*) FROM "Sales"',
+    }
+    const listed = await probe(database, { ...config, tables }, templates)
+    assert.equal(listed.both?.judgement, 'ok')
+    assert.equal(listed.upper?.judgement, 'leak')
+    const { upper } = await probe(database, config, templates)
+    assert.match(upper?.reason ?? '', /^reads public\.Sales, which isolation\.json does not list$/)
+  })
+
+  it('does not judge a table of a DuckDB database that is named before it', async (t) => {
+    const database = await createDatabase(t, 'duckdb', shop('duckdb'))
+    if (database === undefined) return
+    const { verdict } = await probe(database, config, { verdict: 'SELECT count(*) FROM test.sales' })
+    assert.match(verdict?.reason ?? '', /^names sales with its schema/)
+  })
+
   for (const dialect of dialects) {
     it(`finds each leak, and nothing else, on ${dialect}`, async (t) => {
       const database = await createDatabase(t, dialect, shop(dialect))
@@ -47,7 +72,10 @@ describe('probe', () => {
       const prefixed = (prefix: string, templates: Readonly<Record<string, string>>) =>
         Object.fromEntries(Object.entries(templates).map(([name, sql]) => [`${prefix}_${name}`, sql]))
       const verdicts = await probe(database, config, {
-        ...prefixed('ok', isolated),
+        ...prefixed('ok', {
+          ...isolated,
+          shared: `SELECT count(*) FROM ${schemaOf(dialect, database.url)}.calendar`,
+        }),
         ...prefixed('leak', leaking),
       })
       for (const [name, { judgement, reason }] of Object.entries(verdicts))

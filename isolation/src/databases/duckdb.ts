@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
 import { QueryError, UsageError } from '../errors.ts'
-import { cellOf, relationsOf, type Database, type OpenOptions, type Relation } from './database.ts'
+import {
+  cellOf,
+  relationsOf,
+  type Catalog,
+  type Database,
+  type OpenOptions,
+  type Relation,
+} from './database.ts'
 import { loadDriver } from './drivers.ts'
 
 /** The part of `@duckdb/node-api` that this file uses. */
@@ -59,24 +66,13 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
     }
   }
   await connection.run('BEGIN TRANSACTION')
-  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
-  const functions = new Set((await rows(functionsQuery)).map(([name]) => String(name)))
+  const catalog = await readCatalog(rows)
   return {
     dialect: 'duckdb',
     quote: (name) => `"${name.replaceAll('"', '""')}"`,
     noLimit: 'LIMIT 9223372036854775807',
     readingFunctions: /^(duckdb_.*|pragma_.*|read_.*|.*_scan|query|query_table|glob|sniff_.*|pg_.*)$/,
-    catalog: {
-      relations,
-      searchPath: ['main'],
-      schemas: new Set([
-        ...relations.map(({ schema }) => schema.toLowerCase()),
-        'main',
-        'information_schema',
-        'pg_catalog',
-      ]),
-      functions,
-    },
+    catalog,
     writePrivilege: null,
     query: async ({ text, values }) => (await rows(text, values)).map((row) => row.map(cellOf)),
     async tablesRead({ text, values }) {
@@ -94,6 +90,20 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
       instance.closeSync()
       return Promise.resolve()
     },
+  }
+}
+
+async function readCatalog(rows: (text: string) => Promise<unknown[][]>): Promise<Catalog> {
+  const names = async (text: string) => (await rows(text)).map(([name]) => String(name))
+  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
+  // `FROM database.table` leaves the schema out.
+  const databases = await names('SELECT lower(database_name) FROM duckdb_databases()')
+  const schemas = [...relations.map(({ schema }) => schema.toLowerCase()), ...databases]
+  return {
+    relations,
+    searchPath: ['main'],
+    schemas: new Set([...schemas, 'main', 'information_schema', 'pg_catalog']),
+    functions: new Set(await names(functionsQuery)),
   }
 }
 
