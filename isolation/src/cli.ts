@@ -62,8 +62,11 @@ export async function main(
       throw new UsageError(`${command} takes no "${surplus}": see ugs-isolation --help`)
     return await probe(values, env, print)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    printError(`ugs-isolation: ${error.message}`)
+    // An error must not end with the exit code of a leak.
+    const { name, message } = error as Error
+    printError(
+      `ugs-isolation: ${error instanceof UsageError ? message : `internal error (${name}: ${message})`}`,
+    )
     return 2
   }
 }

@@ -3,6 +3,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** Message of a query that was ended. */
+export const tooSlow = 'takes longer than --timeout allows'
+
 /** The database refused a query. The message names no values of rows. */
 export class QueryError extends Error {
   override readonly name = 'QueryError'

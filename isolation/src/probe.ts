@@ -85,7 +85,7 @@ export class Probe {
     const verdict = { ...unknown, path: template.path }
     try {
       const statement = readStatement(template, this.#config, this.#tables, this.#database)
-      let notJudged: NotJudged | undefined
+      let failure: NotJudged | TemplateError | undefined
       for (const absent of variantsOf(template))
         for (const customer of this.#customers) {
           try {
@@ -93,11 +93,11 @@ export class Probe {
             if (leak !== null) return { ...verdict, judgement: 'leak', ...leak }
           } catch (error) {
             // A leak for another customer is certain, so it comes first.
-            if (!(error instanceof NotJudged)) throw error
-            notJudged ??= error
+            if (!(error instanceof NotJudged || error instanceof TemplateError)) throw error
+            failure ??= error
           }
         }
-      if (notJudged !== undefined) throw notJudged
+      if (failure !== undefined) throw failure
       for (const table of statement.tables) await this.#checkCoverage(table)
       return { ...verdict, judgement: 'ok' }
     } catch (error) {

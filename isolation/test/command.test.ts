@@ -3,29 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
-import { createDatabase, newFolder } from './databases.ts'
-import { run, writeFiles, type Outcome } from './probe-command.ts'
-import { config, shop } from './shop.ts'
+import { createDatabase } from './databases.ts'
+import { run, writeFiles } from './probe-command.ts'
+import { config, isolated, shop, sqliteShop } from './shop.ts'
 
-const isolated = 'SELECT month FROM sales WHERE customer = {{ user_group.provided_id }} ORDER BY month'
 const leaking = '\nSELECT id, amount\nFROM sales ORDER BY id'
 const notJudged = `\n${isolated.replace('sales', 'main.sales')}`
 
 const templates = { 'sql/a.sql': isolated, 'sql/b.sql': leaking, 'sql/deep/c.sql': notJudged }
-
-async function sqliteShop(
-  t: Parameters<typeof createDatabase>[0],
-  files: Readonly<Record<string, string>>,
-  extra = {},
-) {
-  const database = await createDatabase(t, 'sqlite', shop('sqlite'))
-  assert.ok(database)
-  writeFiles(database.folder, {
-    'isolation.json': JSON.stringify({ ...config, templates: 'sql/**/*.sql', ...extra }),
-    ...files,
-  })
-  return database
-}
 
 describe('ugs-isolation probe', () => {
   it('prints a line for each template, a summary and its limits', async (t) => {
@@ -213,6 +198,42 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     assert.equal(exitCode, 2)
   })
 
+  it('finds the leak of one customer although the template fails for another', async (t) => {
+    const database = await sqliteShop(
+      t,
+      { 'sql/a.sql': 'SELECT id FROM sales WHERE region = {{ user_group.properties.region }}' },
+      {
+        user_groups: [{ provided_id: 'other' }, { provided_id: 'acme', properties: { region: 'US' } }],
+      },
+    )
+    assert.match((await run(database, ['probe'])).output, /^LEAK {3}sql\/a\.sql {2}acme:/)
+  })
+
+  for (const dialect of ['postgresql', 'duckdb', 'mariadb'] as const)
+    it(`ends a query that takes too long on ${dialect}`, async (t) => {
+      const database = await createDatabase(t, dialect, shop(dialect))
+      if (database === undefined) return
+      writeFiles(database.folder, {
+        'isolation.json': JSON.stringify({ ...config, templates: '*.sql' }),
+        'a.sql': `SELECT count(*) FROM ${Array.from({ length: 12 }, (_, i) => `sales s${i}`).join(', ')} WHERE s0.amount + s1.amount + s2.amount + s3.amount + s4.amount + s5.amount + s6.amount + s7.amount + s8.amount + s9.amount + s10.amount + s11.amount < 0`,
+      })
+      const { output } = await run(database, ['probe', '--allow-write-role', '--timeout', '0.2'])
+      assert.match(output, /^\? {6}a\.sql {2}fails: takes longer than --timeout allows/)
+    })
+
+  it('says that the connection was lost', async (t) => {
+    const database = await createDatabase(t, 'postgresql', shop('postgresql'))
+    assert.ok(database)
+    const functions = ['pg_terminate_backend', 'pg_backend_pid']
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({ ...config, functions, templates: '*.sql' }),
+      'a.sql': 'SELECT pg_terminate_backend(pg_backend_pid()) FROM sales',
+    })
+    const { errors, exitCode } = await run(database, ['probe', '--allow-write-role'])
+    assert.match(errors, /^ugs-isolation: the connection to PostgreSQL at .* was lost$/)
+    assert.equal(exitCode, 2)
+  })
+
   it('judges by a condition instead of a column', async (t) => {
     const database = await sqliteShop(
       t,
@@ -268,145 +289,4 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     )
     assert.match((await run(database, ['probe'])).output, /1 customer, 1 stranger/)
   })
-
-  for (const [what, files, args, env, expected] of wrongInput())
-    it(`says that ${what}`, async (t) => {
-      const database = await sqliteShop(t, { 'sql/a.sql': isolated, ...files })
-      const outcome: Outcome = await run(database, ['probe', ...args], env)
-      assert.match(outcome.errors, expected)
-      assert.equal(outcome.errors.split('\n').length, 1)
-      assert.equal(outcome.output, '')
-      assert.equal(outcome.exitCode, 2)
-    })
-
-  it('says that the configuration is missing', async (t) => {
-    const { errors, exitCode } = await run({ folder: newFolder(t), url: 'sqlite:none' }, ['probe'])
-    assert.match(errors, /isolation\.json: does not exist; name the file with --config/)
-    assert.equal(exitCode, 2)
-  })
 })
-
-type WrongInput = [
-  what: string,
-  files: Record<string, string>,
-  args: string[],
-  env: Record<string, string>,
-  expected: RegExp,
-]
-
-function wrongInput(): WrongInput[] {
-  const withConfig = (change: object): Record<string, string> => ({
-    'isolation.json': JSON.stringify({ ...config, templates: 'sql/*.sql', ...change }),
-  })
-  return [
-    ['the JSON is not valid', { 'isolation.json': '{' }, [], {}, /isolation\.json: cannot be read as JSON/],
-    ['a member is unknown', withConfig({ table: {} }), [], {}, /"table" is unknown; the members are/],
-    ['tables are missing', withConfig({ tables: undefined }), [], {}, /"tables" is missing/],
-    [
-      'the dialect is unknown',
-      withConfig({ dialect: 'sql' }),
-      [],
-      {},
-      /"dialect" is none of the renderer package/,
-    ],
-    [
-      'the dialect is of another database',
-      withConfig({ dialect: 'duckdb' }),
-      [],
-      {},
-      /"dialect" is duckdb, but DATABASE_URL names a sqlite database/,
-    ],
-    [
-      'a table is unknown',
-      withConfig({ tables: { sale: 'customer' } }),
-      [],
-      {},
-      /the database has no table sale,/,
-    ],
-    [
-      'a column is unknown',
-      withConfig({ tables: { sales: 'tenant' } }),
-      [],
-      {},
-      /sales has no column tenant; it has id, customer/,
-    ],
-    ['a table has no owner', withConfig({ tables: { sales: true } }), [], {}, /sales must have the column/],
-    ['there are no user groups', withConfig({ user_groups: [] }), [], {}, /"user_groups" is missing/],
-    ['a user group has no id', withConfig({ user_groups: [{}] }), [], {}, /"user_groups" must be a list/],
-    [
-      'no template matches',
-      withConfig({ templates: 'none/*.sql' }),
-      [],
-      {},
-      /no file in .* matches none\/\*\.sql/,
-    ],
-    [
-      'a header is wrong',
-      { 'sql/b.sql': '-- variables: {\nSELECT 1' },
-      [],
-      {},
-      /sql\/b\.sql: "-- variables:" needs a JSON object/,
-    ],
-    ['the service is not named', withConfig({ user_groups: ['acme'] }), [], {}, /UGS_URL is not set/],
-    [
-      'the service does not answer',
-      withConfig({ user_groups: ['acme'] }),
-      [],
-      { UGS_URL: 'http://127.0.0.1:1', UGS_ADMIN_TOKEN: 'x' },
-      /does not answer: check UGS_URL/,
-    ],
-    [
-      'the token is missing',
-      withConfig({}),
-      [],
-      { UGS_URL: 'http://127.0.0.1:1' },
-      /UGS_ADMIN_TOKEN is not set/,
-    ],
-    ['the database is not named', {}, [], { DATABASE_URL: '' }, /DATABASE_URL is not set/],
-    [
-      'the database is of an unknown kind',
-      {},
-      [],
-      { DATABASE_URL: 'oracle://x' },
-      /DATABASE_URL must begin with/,
-    ],
-    [
-      'the file is missing',
-      {},
-      [],
-      { DATABASE_URL: 'sqlite:none.db' },
-      /none\.db cannot be opened as a SQLite database/,
-    ],
-    [
-      'DuckDB cannot open the file',
-      {},
-      [],
-      { DATABASE_URL: 'duckdb:none.duckdb' },
-      /none\.duckdb cannot be opened as a DuckDB database/,
-    ],
-    [
-      'PostgreSQL does not answer',
-      {},
-      [],
-      { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/x' },
-      /^ugs-isolation: PostgreSQL at 127\.0\.0\.1:1 refuses the connection \(ECONNREFUSED\)/,
-    ],
-    [
-      'MariaDB does not answer',
-      {},
-      [],
-      { DATABASE_URL: 'mysql://u:hidden@127.0.0.1:1/x' },
-      /the database at 127\.0\.0\.1:1 refuses the connection \(ECONNREFUSED\)/,
-    ],
-    [
-      'the format is unknown',
-      {},
-      ['--format', 'xml'],
-      {},
-      /--format must be one of text, json, junit, sarif/,
-    ],
-    ['the time is wrong', {}, ['--timeout', 'soon'], {}, /--timeout must be a number of seconds/],
-    ['an option is unknown', {}, ['--rows'], {}, /Unknown option '--rows'.*; see ugs-isolation --help/],
-    ['a command is unknown', {}, ['now'], {}, /takes no "now"/],
-  ]
-}

@@ -1,4 +1,7 @@
-import type { TestedDialect } from './databases.ts'
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { createDatabase, type TestDatabase, type TestedDialect } from './databases.ts'
+import { writeFiles } from './probe-command.ts'
 
 /** Configuration of the shop's database. */
 export const config = {
@@ -7,6 +10,24 @@ export const config = {
     { provided_id: 'acme_corp', properties: { region: 'EU' } },
     { provided_id: 'acme', properties: { region: 'US' } },
   ],
+}
+
+/** A template whose result is the customer's alone. */
+export const isolated = 'SELECT month FROM sales WHERE customer = {{ user_group.provided_id }} ORDER BY month'
+
+/** Creates the shop's database in SQLite, with a configuration of the templates `sql/**.sql`, and files next to it. */
+export async function sqliteShop(
+  t: TestContext,
+  files: Readonly<Record<string, string>>,
+  changes: object = {},
+): Promise<TestDatabase> {
+  const database = await createDatabase(t, 'sqlite', shop('sqlite'))
+  assert.ok(database)
+  writeFiles(database.folder, {
+    'isolation.json': JSON.stringify({ ...config, templates: 'sql/**/*.sql', ...changes }),
+    ...files,
+  })
+  return database
 }
 
 /** A shop's database: sales and orders of four customers, and a calendar that all share. */

@@ -47,7 +47,7 @@ export interface Database {
 
 export interface OpenOptions {
   readonly url: URL
-  /** Folder from which drivers are loaded and paths resolved. */
+  /** Folder from which drivers are loaded. */
   readonly folder: string
   /** Maximum time of one query, in milliseconds. */
   readonly timeoutMs: number

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { QueryError, UsageError } from '../errors.ts'
+import { QueryError, tooSlow, UsageError } from '../errors.ts'
 import {
   cellOf,
   relationsOf,
@@ -44,7 +44,7 @@ interface Plan {
 /** Opens a file with `@duckdb/node-api`, read-only and without access to other files. @throws UsageError */
 export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
   const { DuckDBInstance } = loadDriver('@duckdb/node-api', folder) as Driver
-  const path = resolve(folder, decodeURIComponent(url.pathname))
+  const path = resolve(decodeURIComponent(url.pathname))
   let instance: Instance
   try {
     instance = await DuckDBInstance.create(path, {
@@ -60,6 +60,9 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
     try {
       return (await connection.runAndReadAll(text, values)).getRowsJson()
     } catch (error) {
+      // Some errors end the transaction.
+      await connection.run('ROLLBACK')
+      await connection.run('BEGIN TRANSACTION')
       throw queryError(error)
     } finally {
       clearTimeout(timer)
@@ -119,6 +122,7 @@ function readBy({
 
 function queryError(error: unknown): QueryError {
   const { message } = error as Error
+  if (message.startsWith('INTERRUPT')) return new QueryError(tooSlow, message)
   // Other messages may contain values.
   const isAboutNames = /^(Binder|Catalog|Parser|Permission) Error/.test(message)
   return new QueryError(

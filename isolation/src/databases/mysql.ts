@@ -1,4 +1,4 @@
-import { QueryError, UsageError } from '../errors.ts'
+import { QueryError, tooSlow, UsageError } from '../errors.ts'
 import { cellOf, relationsOf, type Database, type OpenOptions } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
@@ -104,8 +104,22 @@ async function connect(url: URL, folder: string): Promise<Connection> {
   }
 }
 
+interface MysqlError {
+  readonly code?: string
+  readonly errno: number
+  readonly sqlState?: string
+  /** Set if the connection cannot be used any more. */
+  readonly fatal?: boolean
+  readonly message: string
+}
+
+/** Errors of a query that took too long: of MariaDB, and of MySQL. */
+const timeouts = [1969, 3024]
+
 function queryError(error: unknown): QueryError {
-  const { code = '', sqlState = '', message } = error as { code?: string; sqlState?: string; message: string }
+  const { code, errno, sqlState = '', fatal = false, message } = error as MysqlError
+  if (timeouts.includes(errno)) return new QueryError(tooSlow, message)
+  if (fatal) throw new UsageError('the connection to the database was lost')
   // Messages of class 42 (syntax, names, privileges) name no values.
-  return new QueryError(sqlState.startsWith('42') ? message : `database error ${code}`, message)
+  return new QueryError(sqlState.startsWith('42') ? message : `database error ${code ?? errno}`, message)
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { QueryError, UsageError } from '../errors.ts'
-import { relationsOf, type Database, type OpenOptions, type Relation } from './database.ts'
+import { QueryError, tooSlow, UsageError } from '../errors.ts'
+import { relationsOf, type Catalog, type Database, type OpenOptions, type Relation } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
 const float4 = 700
@@ -62,20 +62,21 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     try {
       return await rows(text, values)
     } catch (error) {
-      await client.query('ROLLBACK TO SAVEPOINT probe')
+      try {
+        await client.query('ROLLBACK TO SAVEPOINT probe')
+      } catch {
+        throw new UsageError(`the connection to PostgreSQL at ${url.host} was lost`)
+      }
       throw queryError(error)
     }
   }
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
-  const functions = new Set((await rows(functionsQuery)).map(([name]) => String(name)))
   const roots = new Map(
     (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
       JSON.stringify([schema, name]),
       { schema: String(rootSchema), name: String(root) },
     ]),
   )
-  const searchPath = (await rows('SELECT unnest(current_schemas(false))')).map(([schema]) => String(schema))
   const writePrivilege = (await rows(writableQuery)).find(([reason]) => reason !== null)?.[0] ?? null
   await client.query('SAVEPOINT probe')
   return {
@@ -84,16 +85,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     noLimit: 'OFFSET 0',
     readingFunctions:
       /^(pg_.*|(query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|lo_.*|currval|lastval|nextval|setval|txid_.*)$/,
-    catalog: {
-      relations,
-      searchPath,
-      schemas: new Set([
-        ...relations.map(({ schema }) => schema.toLowerCase()),
-        'pg_catalog',
-        'information_schema',
-      ]),
-      functions,
-    },
+    catalog: await readCatalog(rows),
     writePrivilege: writePrivilege === null ? null : String(writePrivilege),
     query: ({ text, values }) => guarded(text, values),
     async tablesRead({ text, values }) {
@@ -102,6 +94,18 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
       return readBy(plan).map((table) => roots.get(JSON.stringify([table.schema, table.name])) ?? table)
     },
     close: () => client.end(),
+  }
+}
+
+async function readCatalog(rows: (text: string) => Promise<unknown[][]>): Promise<Catalog> {
+  const names = async (text: string) => (await rows(text)).map(([name]) => String(name))
+  const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
+  const schemas = relations.map(({ schema }) => schema.toLowerCase())
+  return {
+    relations,
+    searchPath: await names('SELECT unnest(current_schemas(false))'),
+    schemas: new Set([...schemas, 'pg_catalog', 'information_schema']),
+    functions: new Set(await names(functionsQuery)),
   }
 }
 
@@ -131,6 +135,7 @@ async function connect(url: URL, folder: string, timeoutMs: number): Promise<pg.
 
 function queryError(error: unknown): QueryError {
   const { code = '', message } = error as { code?: string; message: string }
+  if (code === '57014') return new QueryError(tooSlow, message)
   // Messages of class 42 (syntax, names, types, privileges) name no values.
   const isAboutNames = code.startsWith('42')
   return new QueryError(isAboutNames ? message : `PostgreSQL error ${code || 'without a code'}`, message)

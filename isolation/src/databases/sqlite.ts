@@ -15,7 +15,7 @@ type Instruction = [address: bigint, opcode: string, p1: bigint, p2: bigint, p3:
 /** Opens a file with `better-sqlite3`, read-only. A query cannot be ended: `timeoutMs` does not apply. @throws UsageError */
 export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
   const Driver = loadDriver('better-sqlite3', folder) as typeof BetterSqlite3
-  const path = resolve(folder, decodeURIComponent(url.pathname))
+  const path = resolve(decodeURIComponent(url.pathname))
   let database: BetterSqlite3.Database
   try {
     database = new Driver(path, { readonly: true, fileMustExist: true })
