@@ -128,6 +128,31 @@ export const hostileBodies = {
     (i) => `"${i}${'😀\\u0062'.repeat(120)}":"${'😀\\u0063'.repeat(120)}",`,
     '"a":"","a":""}}',
   ),
+  'a duplicate after a mapping of keys of two-byte characters': filled(
+    inMapping,
+    (i) => `"${i}${'é'.repeat(260)}":"",`,
+    '"a":"","a":""}}',
+  ),
+  'a duplicate after a mapping of keys of two-byte characters, one with an escape': filled(
+    `${inMapping}"\\n":"",`,
+    (i) => `"${i}${'é'.repeat(260)}":"",`,
+    '"a":"","a":""}}',
+  ),
+  'a duplicate after a mapping of keys of four-byte characters that differ at the end': filled(
+    inMapping,
+    (i) => `"${'😀'.repeat(130)}${i}":"",`,
+    '"a":"","a":""}}',
+  ),
+  'duplicates in a mapping of two-byte characters': filled(
+    inMapping,
+    (i) => `"${i === 0 ? 'a' : 'é'.repeat(260)}":"",`,
+    '"a":""}}',
+  ),
+  'a duplicate after two-byte characters in properties and white space': filled(
+    `${start}"properties":{${Array.from({ length: 8000 }, (_, i) => `"é${i}":0`).join()}`,
+    ' ',
+    ',"a":0,"a":0}}',
+  ),
   'largest properties, white space and a character of two bytes': filled(
     `${start}"mapping":{"é":"1"},${largestProperties.slice(start.length)}`,
     ' ',

@@ -2,9 +2,28 @@ import { Fault } from '../../domain/fault.ts'
 import { shownPointer } from '../../domain/json/json-pointer.ts'
 import type { JsonText } from '../../domain/json/json-text.ts'
 import { limits } from '../limits.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isDigit,
+  isWhiteSpace,
+  lowerCase,
+  minus,
+  openBrace,
+  openBracket,
+  plus,
+  point,
+  quote,
+  slash,
+  smallE,
+  zero,
+} from './json-bytes.ts'
 import { escapedUnit, isHighSurrogate, isLowSurrogate, isShortEscape, requiredBytes } from './json-escape.ts'
 import { isAcceptedNumber } from './json-number.ts'
-import { isWhiteSpace, withoutWhiteSpace } from './json-white-space.ts'
+import { Utf8Slices } from './utf8-slices.ts'
 
 export interface JsonMember {
   /** An object or array as sent, without insignificant white space. Empty for other values, which no one needs as a text. */
@@ -45,22 +64,6 @@ const maxStructure = limits.propertiesBytes + 8 * limits.mappingEntries
 /** The same of `mapping`. A valid entry has six, and one with a number or another literal a few more. */
 const maxMappingStructure = 16 * maxMappingKeys
 
-const quote = 0x22
-const backslash = 0x5c
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const comma = 0x2c
-const colon = 0x3a
-const minus = 0x2d
-const plus = 0x2b
-const point = 0x2e
-const zero = 0x30
-const slash = 0x2f
-/** A bit that makes a letter lower case. */
-const lowerCase = 0x20
-const smallE = 0x65
 const literals = new Map(
   ['true', 'false', 'null'].map((text) => [text.charCodeAt(0), [...Buffer.from(text)]]),
 )
@@ -69,10 +72,6 @@ const duplicate = 'is a duplicate key'
 
 /** The token that must follow. `end` is that of the object or array around it. */
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39
-}
 
 /**
  * Checks a text in one pass: its syntax (RFC 8259), the rules that `JSON.parse` ignores, and limits. It runs before `JSON.parse`, which
@@ -86,14 +85,15 @@ export class JsonScan {
 
   readonly #bytes: Buffer
   readonly #text: string
-  readonly #isAscii: boolean
+  readonly #slices: Utf8Slices
   /** True if a string ends at the next quote. */
   readonly #isPlain: boolean
   readonly #source: JsonSource
-  readonly #names: readonly string[] | undefined
-  readonly #namesInScope: Set<string>[] = []
-  /** The offset of each key. */
+  /** The start, the end and the number of the object of each key. */
   readonly #keys: number[] = []
+  /** Two entries per object and array, by number: the number of the one around it, and the step from there as in `#steps`. */
+  readonly #containers: number[] = []
+  #container = -1
   #offset = 0
   #depth = 0
   #expected: Expected = 'value'
@@ -120,41 +120,52 @@ export class JsonScan {
   #memberWhiteSpaces = 0
   #memberExcessBytes = 0
   #memberDepth = 0
+  /** The current object or array up to `#textEnd`, without white space. */
+  #memberText = ''
+  #textEnd = 0
   #memberKeys = 0
   #memberNulPointer: string | null = null
 
   /**
    * @param text the bytes as a text
-   * @param options `names`: the names of all keys, to report duplicates among those of an object. `checksControls`: always report
-   * control characters in strings, which `JSON.parse` finds faster
+   * @param options `checksControls`: always report control characters in strings, which `JSON.parse` finds faster
    */
-  constructor(
-    bytes: Buffer,
-    text: string,
-    source: JsonSource,
-    { names, checksControls = false }: { names?: readonly string[]; checksControls?: boolean } = {},
-  ) {
+  constructor(bytes: Buffer, text: string, source: JsonSource, { checksControls = false } = {}) {
     this.#bytes = bytes
     this.#text = text
-    this.#isAscii = text.length === bytes.length
-    this.#isPlain = this.#isAscii && !checksControls && !text.includes('\\')
+    this.#slices = new Utf8Slices(bytes, text)
+    this.#isPlain = !checksControls && !bytes.includes(backslash)
     this.#source = source
-    this.#names = names
     if (source.member === 'mapping') this.#maxStructure = maxMappingStructure
   }
 
   get keyCount(): number {
-    return this.#keys.length
+    return this.#keys.length / 3
   }
 
-  /** Returns the fault of the first duplicate key, after `run`. Reads the text again. */
+  /** Returns the fault of the first duplicate key, after `run`. */
   duplicateKey(): Fault | undefined {
-    const keys = this.#keys.map((start) => this.#slice(start, this.#endOfKey(start)))
+    const names = this.#allNames()
+    const namesByObject = new Map<number, Set<string>>()
+    for (let i = 0; i < names.length && !this.fault; i++) {
+      const name = names[i] as string
+      const object = this.#keys[3 * i + 2] as number
+      const others = namesByObject.get(object)
+      if (!others) namesByObject.set(object, new Set([name]))
+      else if (others.has(name))
+        this.#report(this.#keys[3 * i] as number, duplicate, [...this.#pathOf(object), name])
+      else others.add(name)
+    }
+    return this.fault
+  }
+
+  #allNames(): string[] {
+    this.#slices.restart()
+    const keys = Array.from({ length: this.keyCount }, (_, i) =>
+      this.#slices.slice(this.#keys[3 * i] as number, this.#keys[3 * i + 1] as number),
+    )
     // One call for all names: a call for each would take longer than the scan.
-    const names = JSON.parse(`[${keys.join()}]`) as string[]
-    const scan = new JsonScan(this.#bytes, this.#text, this.#source, { names })
-    scan.run()
-    return scan.fault
+    return JSON.parse(`[${keys.join()}]`) as string[]
   }
 
   /**
@@ -164,7 +175,7 @@ export class JsonScan {
   run(): void {
     const bytes = this.#bytes
     const { length } = bytes
-    while (this.#offset < length && !(this.#names && this.fault)) {
+    while (this.#offset < length) {
       const byte = bytes[this.#offset] as number
       if (byte === quote) this.#string()
       else if (byte === comma || byte === colon) this.#separator(byte)
@@ -174,8 +185,7 @@ export class JsonScan {
       else this.#numberOrLiteral(byte)
       if (this.#offset > maxMappingStructure) this.#checkStructure()
     }
-    if (this.#names === undefined && (this.#depth > 0 || this.#expected !== 'comma or end'))
-      throw this.#notJson()
+    if (this.#depth > 0 || this.#expected !== 'comma or end') throw this.#notJson()
   }
 
   /** Checks that a value may follow, and moves to the state behind it. */
@@ -187,10 +197,11 @@ export class JsonScan {
   #open(isObject: boolean): void {
     this.#value()
     this.#offset++
+    this.#containers.push(this.#container, this.#steps[this.#depth] as number)
+    this.#container = this.#containers.length / 2 - 1
     this.#depth++
     this.#steps[this.#depth] = isObject ? 0 : ~0
     this.#expected = isObject ? 'key or end' : 'value or end'
-    if (isObject && this.#names) this.#namesInScope[this.#depth] = new Set()
     if (this.#depth - 1 <= this.#memberDepth) return
     this.#memberDepth = this.#depth - 1
     if (this.#memberDepth > maxDepth) throw this.#tooDeep()
@@ -203,6 +214,7 @@ export class JsonScan {
     if (this.#depth === 1) this.#endMember()
     this.#offset++
     this.#depth--
+    this.#container = this.#containers[2 * this.#container] as number
     this.#expected = 'comma or end'
   }
 
@@ -234,6 +246,8 @@ export class JsonScan {
     this.#memberWhiteSpaces = this.#whiteSpaces
     this.#memberExcessBytes = this.#excessBytes
     this.#memberDepth = 0
+    this.#memberText = ''
+    this.#textEnd = this.#memberStart
     this.#memberKeys = this.keyCount
     this.#memberNulPointer = null
     if (this.#memberName !== 'mapping') return
@@ -243,8 +257,9 @@ export class JsonScan {
 
   #endMember(): void {
     if (this.#memberStart === 0) return
+    this.#appendText()
     this.members.set(this.#memberName, {
-      text: this.#memberDepth === 0 || this.#names ? '' : this.#memberText(),
+      text: this.#memberText,
       depth: this.#memberDepth,
       nulPointer: this.#memberNulPointer,
       bytes: this.#sizeAt(this.#offset),
@@ -256,16 +271,19 @@ export class JsonScan {
     this.#memberStart = 0
   }
 
-  #memberText(): string {
-    const text = this.#slice(this.#memberStart, this.#offset)
-    return this.#whiteSpaces > this.#memberWhiteSpaces ? withoutWhiteSpace(text) : text
+  /** Adds the text since the latest white space to that of the current member, if it is an object or array. */
+  #appendText(): void {
+    const isInMember = this.#memberStart > 0 && this.#memberDepth > 0
+    if (isInMember && this.#offset > this.#textEnd)
+      this.#memberText += this.#slices.slice(this.#textEnd, this.#offset)
   }
 
   #skipWhiteSpace(): void {
     let end = this.#offset + 1
+    this.#appendText()
     while (isWhiteSpace(this.#bytes[end])) end++
     this.#whiteSpaces += end - this.#offset
-    this.#offset = end
+    this.#offset = this.#textEnd = end
   }
 
   #string(): void {
@@ -276,13 +294,15 @@ export class JsonScan {
     if (isKey) {
       this.#expected = 'colon'
       this.#steps[this.#depth] = start
-      this.#keys.push(start)
     } else this.#value()
-    const end = this.#isPlain ? this.#text.indexOf('"', start + 1) : this.#endOfString(start + 1)
+    const end = this.#isPlain ? this.#slices.nextQuote(start + 1) : this.#endOfString(start + 1)
     if (end === -1) throw this.#notJson(this.#bytes.length)
     this.#offset = end + 1
     this.#inStrings += end - start - 1
-    if (isKey) this.#checkKey(start)
+    if (isKey) {
+      this.#keys.push(start, this.#offset, this.#container)
+      this.#checkKey(start)
+    }
     if (this.#nuls > nuls) this.#memberNulPointer ??= shownPointer(this.#path())
     if (this.#loneSurrogate > start)
       this.#report(this.#loneSurrogate, 'has a lone surrogate (half of a character)')
@@ -312,14 +332,6 @@ export class JsonScan {
       throw this.#beyond(`its key must have 1 to ${limits.textLength} characters`, [this.#keyAt(start)])
     if (isLong && this.#depth === 1 && this.#source.member === undefined)
       throw this.#beyond('is not a known field', [this.#keyAt(start)])
-    if (this.#names) this.#compareName(start)
-  }
-
-  #compareName(start: number): void {
-    const names = this.#namesInScope[this.#depth] as Set<string>
-    const name = this.#names?.[this.keyCount - 1] as string
-    if (names.has(name)) this.#report(start, duplicate)
-    names.add(name)
   }
 
   /** Returns the minimum size of the current member as compact JSON, up to an offset. */
@@ -392,7 +404,7 @@ export class JsonScan {
     const length = this.#offset - start
     // A double represents any number of 15 significant digits. A very long number is beyond a limit.
     if ((!hasExponent && length <= 15) || length > maxStructure || this.fault) return
-    if (!isAcceptedNumber(this.#slice(start, this.#offset)))
+    if (!isAcceptedNumber(this.#slices.slice(start, this.#offset)))
       this.#report(start, 'is a number beyond the precision or range of a double; send it as a string')
   }
 
@@ -413,26 +425,32 @@ export class JsonScan {
   }
 
   #keyAt(start: number): string {
-    if (this.#isPlain) return this.#text.slice(start + 1, this.#text.indexOf('"', start + 1))
-    const text = this.#slice(start, this.#endOfKey(start))
+    if (this.#isPlain) return this.#slices.slice(start + 1, this.#slices.nextQuote(start + 1))
+    const text = this.#slices.slice(start, this.#endOfKey(start))
     return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
   }
 
-  #slice(start: number, end: number): string {
-    return this.#isAscii ? this.#text.slice(start, end) : this.#bytes.toString('utf8', start, end)
-  }
-
   #path(): (string | number)[] {
-    return this.#steps.slice(1, this.#depth + 1).map((step) => (step < 0 ? ~step : this.#keyAt(step)))
+    return this.#steps.slice(1, this.#depth + 1).map((step) => this.#stepAt(step))
   }
 
-  #report(offset: number, problem: string): void {
+  /** Returns the path of an object or array. */
+  #pathOf(container: number): (string | number)[] {
+    if (container === 0) return []
+    const [parent = 0, step = 0] = this.#containers.slice(2 * container, 2 * container + 2)
+    return [...this.#pathOf(parent), this.#stepAt(step)]
+  }
+
+  #stepAt(step: number): string | number {
+    return step < 0 ? ~step : this.#keyAt(step)
+  }
+
+  #report(offset: number, problem: string, path = this.#path()): void {
     if (this.fault) return
-    const path = this.#path()
     const pointer = shownPointer(path)
     this.fault = new Fault(
       'malformed_json',
-      `${path.length === 0 ? this.#source.whole : pointer} ${problem}, at ${this.#lineAndColumn(offset)}`,
+      `${path.length === 0 ? this.#source.whole : pointer} ${problem}, at ${this.#slices.lineAndColumn(this.#source.firstLine, offset)}`,
       { fields: [{ path: pointer, message: problem }] },
     )
   }
@@ -441,22 +459,8 @@ export class JsonScan {
     const problem = offset >= this.#bytes.length ? 'unexpected end' : 'unexpected character'
     return new Fault(
       'malformed_json',
-      `${this.#source.whole} is not JSON: ${problem} at ${this.#lineAndColumn(offset)}`,
+      `${this.#source.whole} is not JSON: ${problem} at ${this.#slices.lineAndColumn(this.#source.firstLine, offset)}`,
     )
-  }
-
-  #lineAndColumn(offset: number): string {
-    let line = this.#source.firstLine
-    let column = 1
-    for (let i = 0; i < offset; i++) {
-      const byte = this.#bytes[i] as number
-      if (byte === 0x0a) {
-        line++
-        column = 1
-        // The first byte of a character of UTF-8. One of four bytes is two code units.
-      } else if (byte < 0x80 || byte >= 0xc0) column += byte >= 0xf0 ? 2 : 1
-    }
-    return `line ${line}, column ${column}`
   }
 
   /** Returns true if the offset is within the value of this member. */

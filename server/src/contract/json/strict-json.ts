@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { Fault } from '../../domain/fault.ts'
 import { JsonScan, type JsonMember, type JsonSource } from './json-scan.ts'
 
@@ -19,7 +19,7 @@ const body: JsonSource = { whole: 'The body', firstLine: 1 }
  */
 export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   if (!isUtf8(bytes)) throw new Fault('malformed_json', `${source.whole} is not valid UTF-8`)
-  const text = bytes.toString('utf8')
+  const text = decoded(bytes)
   if (text.charCodeAt(0) === 0xfeff) {
     throw new Fault('malformed_json', `${source.whole} starts with a byte order mark; send UTF-8 without one`)
   }
@@ -37,6 +37,12 @@ export function readStrictJson(bytes: Buffer, source = body): JsonDocument {
   const fault = scan.fault ?? (scan.keyCount === countKeys(value) ? undefined : scan.duplicateKey())
   if (fault) throw fault
   return { value, members: scan.members }
+}
+
+/** Decodes valid UTF-8. Node.js takes a quarter of the time for a long text in two steps. */
+function decoded(bytes: Buffer): string {
+  const isLong = bytes.length > 16 * 1024 && !isAscii(bytes)
+  return isLong ? transcode(bytes, 'utf8', 'utf16le').toString('utf16le') : bytes.toString('utf8')
 }
 
 function countKeys(root: unknown): number {

@@ -193,3 +193,29 @@ it('a value that is a field has the limits of that field', () => {
   })
   assert.throws(read(`{"a":${stringOf(132_000)}}`, 'properties'), { code: 'validation_failed' })
 })
+
+for (const size of [1, 20_000]) {
+  it(`the text of a member is compact, also behind characters of several bytes: ${size} of each`, () => {
+    const value = {
+      name: ' é '.repeat(size),
+      properties: { 'é €': ['😀'.repeat(size), { '\n': [], b: ' \\" ' }] },
+      mapping: { '😀': '€'.repeat(size) },
+    }
+    const { members } = readStrictJson(Buffer.from(JSON.stringify(value, null, '\t ')))
+    assert.deepEqual(
+      [...members].map(([name, { text }]) => [name, text]),
+      [
+        ['name', ''],
+        ['properties', JSON.stringify(value.properties)],
+        ['mapping', JSON.stringify(value.mapping)],
+      ],
+    )
+  })
+}
+
+it('a duplicate key is reported with its path and position behind characters of several bytes', () => {
+  const text = '{"é":"😀",\n"properties":{"a":[0,{"€":{"😀":1,"b":2,"\\ud83d\\ude00":3}}]}}'
+  assert.throws(() => readStrictJson(Buffer.from(text)), {
+    message: '/properties/a/1/€/😀 is a duplicate key, at line 2, column 41',
+  })
+})

@@ -6,11 +6,13 @@ import { Fault } from '../../../src/domain/fault.ts'
 // Reading takes linear time: the scan passes each byte once, twice if keys repeat, and each call for a part of the text is rare. These
 // tests count calls, because measured times differ between machines.
 
-/** Returns the number of calls of `JSON.parse` and of regular expressions during the reading of a text. */
+/** Returns the number of calls of `JSON.parse`, of regular expressions and of decoding during the reading of a text. */
 function callsToRead(text: string): number {
+  const bytes = Buffer.from(text)
   const { parse } = JSON
   // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with what it is called on
   const { exec } = RegExp.prototype
+  const { toString } = Buffer.prototype
   let count = 0
   JSON.parse = (...parameters: Parameters<typeof parse>): unknown => {
     count++
@@ -20,13 +22,18 @@ function callsToRead(text: string): number {
     count++
     return exec.call(this, searched)
   }
+  Buffer.prototype.toString = function (...parameters: Parameters<typeof toString>) {
+    count++
+    return toString.apply(this, parameters)
+  }
   try {
-    readStrictJson(Buffer.from(text))
+    readStrictJson(bytes)
   } catch (error) {
     assert.ok(error instanceof Fault)
   } finally {
     JSON.parse = parse
     RegExp.prototype.exec = exec
+    Buffer.prototype.toString = toString
   }
   return count
 }
@@ -46,6 +53,8 @@ const texts: Record<string, string> = {
   'keys with escapes': keys(5000, (i) => `\\u0061${i}`),
   'keys with escapes and a duplicate': keys(5000, (i) => `\\u0061${i % 4999}`),
   'keys with escapes, all duplicates': keys(5000, () => '\\u0061'),
+  'keys of two-byte characters and a duplicate': keys(5000, (i) => `é${i % 4999}`),
+  'keys of four-byte characters, all duplicates': keys(5000, () => '😀'),
   'short numbers and a syntax error': `{"a":[${'1.5,'.repeat(10_000)}]}`,
 }
 
