@@ -84,7 +84,6 @@ export class JsonScan {
   fault: Fault | undefined
 
   readonly #bytes: Buffer
-  readonly #text: string
   readonly #slices: Utf8Slices
   /** True if a string ends at the next quote. */
   readonly #isPlain: boolean
@@ -132,7 +131,6 @@ export class JsonScan {
    */
   constructor(bytes: Buffer, text: string, source: JsonSource, { checksControls = false } = {}) {
     this.#bytes = bytes
-    this.#text = text
     this.#slices = new Utf8Slices(bytes, text)
     this.#isPlain = !checksControls && !bytes.includes(backslash)
     this.#source = source
