@@ -1,6 +1,7 @@
 import { isBegin, PerShard, type Batch, type Operation, type Runner } from '../cold/operation.ts'
 import type { Sql } from '../cold/sql.ts'
 import type { Distribution } from './citus/distribution.ts'
+import { PostgresFailure } from './postgres-fault.ts'
 import { prepared, type PrimaryPool, type Statement } from './primary-pool.ts'
 import type { Attempt, Retry } from './retry.ts'
 
@@ -31,9 +32,10 @@ export class PostgresRunner implements Runner {
   #attempt<Result>(attempt: Attempt, operation: Operation<Result>): Promise<Result> {
     const { isAmbiguous } = attempt
     const first = operation.next()
-    if (!isBegin(first.value)) return finish(operation, first, (step) => this.#runAlone(attempt, step))
+    if (!isBegin(first.value))
+      return finish(attempt, operation, first, (step) => this.#runAlone(attempt, step))
     return attempt.transaction(this.#primary, (query) =>
-      finish(operation, operation.next({ isAmbiguous }), (step) => query(...rendered(step as Sql))),
+      finish(attempt, operation, operation.next({ isAmbiguous }), (step) => query(...rendered(step as Sql))),
     )
   }
 
@@ -58,13 +60,18 @@ export class PostgresRunner implements Runner {
   }
 }
 
+/** @throws PostgresFailure after the deadline, instead of running the next step */
 async function finish<Result>(
+  attempt: Attempt,
   operation: Operation<Result>,
   first: IteratorResult<unknown, Result>,
   run: (step: Sql | PerShard) => Promise<unknown[]>,
 ): Promise<Result> {
   let step = first
-  while (step.done !== true) step = operation.next(await run(step.value as Sql | PerShard))
+  while (step.done !== true) {
+    if (attempt.isOver) throw new PostgresFailure(attempt.reason, 'connecting')
+    step = operation.next(await run(step.value as Sql | PerShard))
+  }
   return step.value
 }
 
