@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { readBlocks } from '../docs/blocks.ts'
+import { recoverySettings } from '../docs/recovery-settings.ts'
 import { readPage } from '../docs/support.ts'
 import { Belongings } from '../failover/belongings.ts'
 import { Caller } from '../failover/caller.ts'
@@ -23,19 +25,19 @@ const boundMs = 30_000
 /** Returns the statements of docs/scaling.md. */
 function readStatements() {
   const [, section = ''] = readPage('docs/scaling.md').split('\n### Back up a cluster\n')
-  const [create = [], move = [], finish = []] = [...section.matchAll(/```sql\n([^]*?)```/g)].map(
-    ([, block = '']) => block.split(';').filter((statement) => statement.trim() !== ''),
-  )
+  const [create, move, finish] = readBlocks('docs/scaling.md', 'Back up a cluster', 3)
   const [, findDaemon = ''] = /`(SELECT 1 FROM pg_stat_activity .+?)`/.exec(section) ?? []
   const [, point = ''] = /recovery_target_name = '(.+?)'/.exec(section) ?? []
   const moveTo = (oldPort: number, port: number) =>
-    move.map((statement) =>
+    statementsOf(move).map((statement) =>
       statement
         .replace("'old.example' AND nodeport = 5432", `'127.0.0.1' AND nodeport = ${oldPort}`)
         .replace("'new.example', 5432", `'127.0.0.1', ${port}`),
     )
-  return { create, point, findDaemon, moveTo, finish }
+  return { create: statementsOf(create), point, findDaemon, moveTo, finish: statementsOf(finish) }
 }
+
+const statementsOf = (block: string) => block.split(';').filter((statement) => statement.trim() !== '')
 
 const settings = { UGS_SECRET_KEYS: `backup:${randomBytes(32).toString('base64')}` }
 
@@ -94,7 +96,8 @@ describe('Citus: a cluster that is restored as docs/scaling.md says', { skip }, 
     }
 
     const pairs = restored.nodes.map((node, i) => [cluster.nodes[i] as PostgresServer, node] as const)
-    await Promise.all(pairs.map(([old, node]) => node.recover(old, statements.point)))
+    const target = `recovery_target_name = '${statements.point}'`
+    await Promise.all(pairs.map(([old, node]) => node.recover(recoverySettings(old.archive, target))))
     // Before it has started, citus_update_node can crash the server.
     await poll('the maintenance daemon', boundMs, async () => {
       const [daemon] = await restored.query(statements.findDaemon)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { readBlocks } from '../docs/blocks.ts'
 import { findChromium, launchChromium } from '../support/chromium.ts'
 import { sendRequest } from '../support/http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -91,6 +92,38 @@ describe('the packages, installed in an empty folder', () => {
       origin,
     )
     assert.match(link, /#sign-in=/)
+  })
+
+  it('are installed for systemd as docs/deployment.md says', () => {
+    const [install, createToken] = readBlocks('docs/deployment.md', 'systemd', 2)
+    const root = join(folder, 'root')
+    for (const path of ['etc/systemd/system', 'var/lib/user-group-service'])
+      mkdirSync(join(root, path), { recursive: true })
+    const tarball = readdirSync(folder).find((file) => /^user-group-service-\d.*\.tgz$/.test(file)) ?? ''
+    const inRoot = (commands: string) =>
+      commands
+        .replaceAll(/(?<![\w.])\/(opt|etc|var)\//g, `${root}/$1/`)
+        .replaceAll(/ user-group-service$/gm, ` '${join(folder, tarball)}'`)
+    // Without root and systemd. A program that systemd runs gets the environment of its file.
+    const machine = `
+      useradd() { :; }
+      systemctl() { echo "$@" >>'${root}/systemctl'; }
+      npm() { command npm "$@" --ignore-scripts --no-audit --no-fund --prefer-offline; }
+      systemd-run() {
+        while [ "$1" = "\${1#/}" ]; do shift; done
+        (set -a; . '${root}/etc/user-group-service/environment'; "$@")
+      }`
+    const bash = (commands: string) => run('bash', '-euc', `${machine}\n${inRoot(commands)}`)
+    bash(install)
+    assert.match(readFileSync(join(root, 'systemctl'), 'utf8'), /^daemon-reload\nenable --now /)
+    const unit = readFileSync(join(root, 'etc/systemd/system/user-group-service@.service'), 'utf8')
+    const [, program = ''] = /^ExecStart=(\S+) serve$/m.exec(unit) ?? []
+    assert.ok(existsSync(root + program), program)
+    const installed = join(root, 'opt/user-group-service/lib/node_modules/user-group-service', addon)
+    cpSync(compiledAddon, installed, { recursive: true })
+    // The started service creates the store.
+    bash('systemd-run /opt/user-group-service/bin/ugs migrate')
+    assert.match(bash(createToken), /^uga_customer_\w+\n$/)
   })
 
   it('create, update and rotate', () => {

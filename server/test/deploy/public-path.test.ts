@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, describe, it } from 'node:test'
+import { readBlocks } from '../docs/blocks.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { findChromium, launchChromium } from '../support/chromium.ts'
 import { sendRequest } from '../support/http.ts'
@@ -16,6 +17,7 @@ import { nginx } from './proxy-tools.ts'
 const command = findTool({ name: 'a public path', skip: () => undefined }, nginx)
 
 describe('under a path of nginx', { skip: command === undefined }, async () => {
+  const [locations] = readBlocks('docs/deployment.md', 'Under a path', 1)
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const publicUrl = `${origin}/ugs`
@@ -36,8 +38,7 @@ describe('under a path of nginx', { skip: command === undefined }, async () => {
            listen 127.0.0.1:${port};
            proxy_set_header Host $host;
            proxy_set_header X-Forwarded-Proto $http_x_test_scheme;
-           location /ugs/ { proxy_pass ${service.origin}/; }
-           location = /.well-known/oauth-authorization-server/ugs { proxy_pass ${service.origin}; }
+           ${locations.replaceAll('http://user_group_service', service.origin)}
          }
        }`,
     )

@@ -35,7 +35,7 @@ test('deploy/ contains no secret', () => {
 })
 
 test('every supervisor allows the service enough time to stop', () => {
-  const unit = readDeployed('systemd/user-group-service@.service')
+  const unit = readDeployed('../server/systemd/user-group-service@.service')
   assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) * 1000 > stopMs)
   const service = readDeployed('compose.yaml').split('\n  postgres:\n')[0] ?? ''
   assert.ok(Number(/stop_grace_period: (\d+)s/.exec(service)?.[1]) * 1000 > stopMs)

@@ -20,7 +20,7 @@ const threshold = 15
 test('the unit is valid and has a low exposure level', (t) => {
   const command = findTool(t, systemdAnalyze)
   if (command === undefined) return
-  const unit = readDeployed('systemd/user-group-service@.service')
+  const unit = readDeployed('../server/systemd/user-group-service@.service')
   assert.match(unit, /^LimitCORE=0$/m)
   const file = join(temporaryFolder(t), 'user-group-service@8081.service')
   // `systemd-analyze` checks that the programs exist; on this machine their paths may differ.

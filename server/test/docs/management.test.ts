@@ -9,14 +9,17 @@ import { generateApiToken } from '../../src/domain/token/token.ts'
 import { startService, temporaryFolder, ugsFile } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
 import { unknownToken } from '../support/tokens.ts'
+import { blocksOf } from './blocks.ts'
 import { readPage } from './support.ts'
 
-const page = readPage('docs/management.md')
+const page = 'docs/management.md'
 
 /** Examples with their responses, which follow them directly. */
-const examples = [...page.matchAll(/^```sh\n([^]*?)^```\n(?:\n```(?:nd)?json\n([^]*?)^```\n)?/gm)].map(
-  ([, code = '', response]) => ({ code, response }),
-)
+const examples = blocksOf(page).flatMap(({ language, text: code }, i, blocks) => {
+  const next = blocks[i + 1]
+  const isResponse = next?.followsBlock === true && /^(nd)?json$/.test(next.language)
+  return language === 'sh' ? [{ code, response: isResponse ? next.text : undefined }] : []
+})
 const endOfExample = '--- end of example ---'
 
 test('the commands of docs/management.md run in order and return the documented responses', async (t) => {
@@ -51,7 +54,7 @@ test('the commands of docs/management.md run in order and return the documented 
 
 test('the script of docs/management.md finds tokens of every kind, and nothing similar', async (t) => {
   const file = join(temporaryFolder(t), 'find-tokens.mjs')
-  writeFileSync(file, /^```js\n([^]*?)^```/m.exec(page)?.[1] ?? '')
+  writeFileSync(file, blocksOf(page).find(({ language }) => language === 'js')?.text ?? '')
   const tokens = [unknownToken, generateApiToken].flatMap((generate) =>
     environments.map((environment) => generate(environment)),
   )
@@ -66,7 +69,7 @@ test('the script of docs/management.md finds tokens of every kind, and nothing s
 
 test('docs/management.md has the pattern of docs/tokens.md', () => {
   const pattern = (text: string) => /^\\bug.*$/m.exec(text)?.[0]
-  assert.equal(pattern(page), pattern(readPage('docs/tokens.md')))
+  assert.equal(pattern(readPage(page)), pattern(readPage('docs/tokens.md')))
 })
 
 /** Parses JSON or NDJSON without values that differ between runs. */

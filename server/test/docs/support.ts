@@ -38,3 +38,11 @@ export function readTable(page: string, heading: string): string[][] {
         .map((cell) => cell.trim()),
     )
 }
+
+/** Returns the texts of all TypeScript files in a folder, joined. */
+export function readSources(folder: string): string {
+  return readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readPage(join(folder, file)))
+    .join('\n')
+}

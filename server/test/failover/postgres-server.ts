@@ -221,16 +221,15 @@ export class PostgresServer {
     })
   }
 
-  /** Starts with the data of a base backup and the archived log of its server, up to a restore point. */
-  async recover(origin: PostgresServer, restorePoint: string): Promise<void> {
+  /** Folder of the archived log, with `archiving`. */
+  get archive(): string {
+    return join(this.#folder, 'archive')
+  }
+
+  /** Starts with the data of a base backup and the archived log, as lines of `postgresql.conf` say. */
+  async recover(configuration: string): Promise<void> {
     const data = join(this.#folder, 'data')
-    const settings = {
-      restore_command: `cp ${origin.#folder}/archive/%f %p`,
-      recovery_target_name: restorePoint,
-      recovery_target_action: 'promote',
-    }
-    const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
-    appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
+    appendFileSync(join(data, 'postgresql.conf'), configuration)
     const signal = join(data, 'recovery.signal')
     writeFileSync(signal, '')
     this.#giveToServer(signal)

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 import { join } from 'node:path'
 import { test } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
+import { readBlocks } from '../docs/blocks.ts'
 import { examineOne } from '../support/doctor.ts'
 import { sendRequest } from '../support/http.ts'
 import { scrape } from '../support/metrics.ts'
@@ -91,9 +92,8 @@ test('a damaged table is recovered by the steps of docs/operations.md', async (t
   assert.match((await runUgs(['store', 'resume'], empty)).stderr, /the database has lost its tables/)
 
   const recovered = join(folder, 'recovered.db')
-  const dump = `${shell} ${path} .dump | sed 's/^ROLLBACK;.*/COMMIT;/' | ${shell} ${recovered}`
-  execFileSync('sh', ['-c', dump], { stdio: 'pipe' })
-  execFileSync(shell, [recovered, 'PRAGMA application_id = 1430737664'])
+  const [recover] = readBlocks('docs/operations.md', 'A damaged store', 1)
+  execFileSync('sh', ['-c', recover], { cwd: folder, stdio: 'pipe' })
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
   renameSync(recovered, path)
   const resumed = await runUgs(['store', 'resume'], environment)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import type { Client } from 'pg'
 import { readMigrations } from '../../../src/store/migrations.ts'
+import { readBlocks } from '../../docs/blocks.ts'
 import { DatabaseProxy } from '../../support/database-proxy.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { freshRole } from '../../support/role.ts'
@@ -260,10 +260,8 @@ describe('PostgreSQL: a database', () => {
       'the role lacks rights; grant it CONNECT on the database, and all on its tables (42501)',
     )
     const name = new URL(role).username
-    const page = await readFile(new URL('../../../../docs/postgresql.md', import.meta.url), 'utf8')
-    const grants = page.match(/^GRANT .*;$/gm) ?? []
-    assert.equal(grants.length, 2)
-    for (const grant of grants) await session.query(grant.replace('ugs_service', name))
+    const [, grants] = readBlocks('docs/postgresql.md', 'Permissions', 2)
+    await session.query(grants.replaceAll('ugs_service', name))
     await created(await openPostgres(t, role))
     await session.query(`REVOKE USAGE ON SEQUENCE user_group_team_id_seq FROM ${name}`)
     await assertPlaceRefused(

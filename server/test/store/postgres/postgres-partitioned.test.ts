@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { readPage } from '../../docs/support.ts'
+import { readBlocks } from '../../docs/blocks.ts'
 import { migratedDatabase } from '../../support/database.ts'
 import { openSession } from '../../support/session.ts'
 import { created, openPostgres, useAll, valueOf } from './postgres-support.ts'
 
 it('PostgreSQL serves all operations from tables that are partitioned as docs/scaling.md says', async (t) => {
-  const [statement] = /^DO \$\$\n[^]*?^END \$\$;$/m.exec(readPage('docs/scaling.md')) ?? []
-  assert.ok(statement)
+  const [statement] = readBlocks('docs/scaling.md', 'Native partitioning', 1)
   const url = await migratedDatabase(t)
   const store = await openPostgres(t, url)
   const before = await created(store)
