@@ -8,6 +8,12 @@ export const extra = {
   priorityClassName: 'high',
   podLabels: { team: 'a' },
   podAnnotations: { 'example/scrape': 'yes' },
+  topologySpreadConstraints: [
+    {
+      ...{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' },
+      labelSelector: { matchLabels: { a: 'b' } },
+    },
+  ],
 }
 export const allValues = {
   'with an existing Secret': { image, secret: { existing: 'keys' } },
@@ -20,11 +26,13 @@ export const allValues = {
     resources: { limits: { memory: '1Gi' } },
     temporaryStorage: '2Gi',
     disruptionBudget: { minAvailable: 2 },
-    service: { type: 'NodePort', port: 8080 },
+    service: { type: 'NodePort', port: 8080, annotations: { 'example/internal': 'yes' } },
     settings: { LOG_LEVEL: 'debug', UGS_POSTGRES_POOL_SIZE: '5', OTEL_TRACES_SAMPLER_ARG: '0.01' },
     networkPolicy: {
       from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
       database: { to: [{ ipBlock: { cidr: '192.0.2.1/32' } }], port: 6432 },
+      webhooks: true,
+      extraEgress: [{ to: [{ ipBlock: { cidr: '192.0.2.2/32' } }], ports: [{ port: 3128 }] }],
     },
     ingress: {
       enabled: true,

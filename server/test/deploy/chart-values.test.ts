@@ -12,6 +12,7 @@ const chart = join(deployFolder, 'helm/user-group-service')
 /** Values for places in values.yaml that do not accept any text, list or object. */
 const examples: Record<string, unknown> = {
   'image.pullPolicy': 'Never',
+  'image.digest': `sha256:${'a'.repeat(64)}`,
   'secret.databaseUrl': 'postgres://b@c/d',
   'sqlite.size': '1Gi',
   'sqlite.backup.size': '1Gi',
@@ -34,6 +35,11 @@ const bases = {
     metrics: { enabled: true },
     ingress: { ...needed.ingress, enabled: true },
     autoscaling: { enabled: true },
+  },
+  'with files for the monitoring': {
+    ...needed,
+    prometheusRule: { enabled: true },
+    dashboard: { enabled: true },
   },
   'with a PodMonitor': { ...needed, metrics: { enabled: true, podMonitor: { enabled: true } } },
   'with SQLite': { ...needed, sqlite: { enabled: true } },

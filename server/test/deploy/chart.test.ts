@@ -8,39 +8,20 @@ import { settings } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
 import { allValues, baseOf, extra, image } from './chart-examples.ts'
-import { deployFolder, helm, importLint, parseYaml, readDeployed } from './deploy-folder.ts'
+import {
+  assertRestricted,
+  assertSchemas,
+  environmentOf,
+  isKnown,
+  podsOf,
+  render,
+  run,
+  workloadOf,
+} from './chart-rendering.ts'
+import { deployFolder, helm, readDeployed } from './deploy-folder.ts'
 import { assertSnapshot } from './snapshot.ts'
 
-const chart = join(deployFolder, 'helm/user-group-service')
 const models = join(deployFolder, 'lint/node_modules/kubernetes-models')
-
-function run(t: TestContext, command: string, args: readonly string[], values: object) {
-  const file = join(temporaryFolder(t), 'values.json')
-  writeFileSync(file, JSON.stringify(values))
-  return spawnSync(command, [...args, chart, '--values', file], { encoding: 'utf8' })
-}
-
-function renderText(t: TestContext, command: string, values: object, release = 'release'): string {
-  const { status, stdout, stderr } = run(t, command, ['template', release], values)
-  assert.equal(status, 0, stderr)
-  return stdout
-}
-
-async function render(t: TestContext, command: string, values: object, release?: string): Promise<any[]> {
-  const text = renderText(t, command, values, release)
-  return (await parseYaml(text)).filter((manifest) => manifest !== null)
-}
-
-/** The only kind that is not part of Kubernetes is PodMonitor. */
-const isKnown = ({ kind }: any) => kind !== 'PodMonitor'
-
-/** Validates against Kubernetes' schemas, which accept unknown fields. */
-async function assertSchemas(manifests: readonly any[]): Promise<void> {
-  for (const manifest of manifests.filter(isKnown)) {
-    const module = await importLint(`kubernetes-models/${manifest.apiVersion}/${manifest.kind}.js`)
-    new module[manifest.kind](manifest).validate()
-  }
-}
 
 /** Validates against Kubernetes' types, which find unknown fields. */
 function assertTypes(t: TestContext, manifests: readonly any[]): void {
@@ -74,17 +55,6 @@ test('the chart renders only fields that Kubernetes knows', async (t) => {
   const all = await Promise.all(Object.values(allValues).map((values) => render(t, command, values)))
   assertTypes(t, all.flat())
 })
-
-const workloadOf = (manifests: readonly any[]): any =>
-  manifests.find(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
-const environmentOf = (container: any): Record<string, string> =>
-  Object.fromEntries(container.env.map(({ name, value }: any) => [name, value]))
-
-/** Returns the pod specifications of a manifest. */
-function podsOf({ kind, spec }: any): any[] {
-  if (kind === 'CronJob') return [spec.jobTemplate.spec.template.spec]
-  return ['Deployment', 'StatefulSet', 'Job'].includes(kind) ? [spec.template.spec] : []
-}
 
 for (const [title, values] of Object.entries(allValues)) {
   test(`the chart ${title} passes the linter and renders valid manifests`, async (t) => {
@@ -281,22 +251,6 @@ function assertMetrics(manifests: readonly any[], podMonitors: readonly any[], a
   }
 }
 
-/** The Pod Security Standard "restricted", with a read-only root file system. */
-function assertRestricted({ securityContext, containers, automountServiceAccountToken, volumes }: any): void {
-  assert.equal(automountServiceAccountToken, false)
-  assert.equal(securityContext.runAsNonRoot, true)
-  assert.equal(securityContext.seccompProfile.type, 'RuntimeDefault')
-  const kinds = ['emptyDir', 'configMap', 'secret', 'persistentVolumeClaim']
-  for (const volume of volumes) assert.ok(kinds.some((kind) => kind in volume))
-  for (const container of containers) {
-    assert.deepEqual(container.securityContext, {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    })
-  }
-}
-
 const wrongValues: Record<string, [values: object, message: RegExp]> = {
   'no image': [{ secret: { existing: 'a' } }, /image\.repository: set the name of the image/],
   'no secrets': [{ image }, /secret\.databaseUrl: set it, or name a Secret/],
@@ -309,7 +263,8 @@ const wrongValues: Record<string, [values: object, message: RegExp]> = {
     { image, secret: { existing: 'a' }, settings: { UGS_DRAIN_MS: '1' } },
     /invalid propertyName 'UGS_DRAIN_MS'/,
   ],
-  'one replica': [{ image, secret: { existing: 'a' }, replicas: 1 }, /replicas/],
+  'no replicas': [{ image, secret: { existing: 'a' }, replicas: 0 }, /replicas/],
+  'a shortened digest': [{ image: { ...image, digest: 'sha256:a' }, secret: { existing: 'a' } }, /digest/],
   'a misspelt value': [{ image, secret: { existing: 'a' }, replica: 3 }, /replica/],
   'a label that selects the pods': [
     { image, secret: { existing: 'a' }, podLabels: { 'app.kubernetes.io/name': 'x' } },

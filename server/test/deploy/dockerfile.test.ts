@@ -56,6 +56,26 @@ test('the image contains all files of the package but the systemd unit', () => {
   }
 })
 
+test('a change of the sources installs no dependencies again', () => {
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    workspaces: string[]
+  }
+  const stages = dockerfile.split(/^FROM /m).slice(1)
+  const textOf = (stage: string): string => {
+    const base = stages.find((other) => other.split('\n')[0]?.endsWith(` AS ${stage.split(' ')[0]}`))
+    return (base === undefined ? '' : textOf(base)) + stage
+  }
+  const installing = stages.map(textOf).filter((text) => /^RUN npm ci/m.test(text))
+  assert.equal(installing.length, 2)
+  for (const text of installing) {
+    const copied = [...text.slice(0, text.search(/^RUN npm ci/m)).matchAll(/^COPY (.+) \S+$/gm)]
+    assert.deepEqual(
+      copied.flatMap(([, files = '']) => files.split(' ')),
+      ['.npmrc', 'package.json', 'package-lock.json', ...workspaces.map((name) => `${name}/package.json`)],
+    )
+  }
+})
+
 test('every copied source exists and is not ignored', () => {
   const ignored = readDeployed('Dockerfile.dockerignore')
   for (const [, source = ''] of finalStage.matchAll(/^COPY (?!--from)(\S+) /gm)) {

@@ -1,6 +1,6 @@
-{{/* The name of the release, because one release is one service. */}}
+{{/* By default the name of the release, because one release is one service. */}}
 {{- define "ugs.name" -}}
-{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{ .Values.nameOverride | default .Release.Name | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "ugs.selector" -}}
@@ -58,7 +58,23 @@ resources:
 {{- end }}
 
 {{- define "ugs.image" -}}
-{{ required "image.repository: set the name of the image built from deploy/Dockerfile" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ required "image.repository: set the name of the image built from deploy/Dockerfile" .Values.image.repository }}
+{{- with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* Ports for what the settings enable, separated by spaces. */}}
+{{- define "ugs.egressPorts" -}}
+{{- $settings := .Values.settings }}
+{{- $http := eq (get $settings "UGS_WEBHOOK_HTTP") "on" }}
+{{- $private := eq (get $settings "UGS_WEBHOOK_PRIVATE_ADDRESSES") "on" }}
+{{- $limit := get $settings "UGS_MAX_WEBHOOK_ENDPOINTS" | default "0" }}
+{{- if or .Values.networkPolicy.webhooks $http $private (ne $limit "0") }} 443{{ end }}
+{{- if $http }} 80{{ end }}
+{{- if eq (get $settings "UGS_TRACES") "on" }}
+{{- $common := get $settings "OTEL_EXPORTER_OTLP_ENDPOINT" | default "http://localhost:4318" }}
+{{- $collector := urlParse (get $settings "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" | default $common) }}
+{{- $port := regexFind ":[0-9]+$" $collector.host | trimPrefix ":" }} {{ $port | default (ternary "443" "80" (eq $collector.scheme "https")) }}
+{{- end }}
 {{- end }}
 
 {{/* Pod settings that the service and the migration share. */}}
@@ -77,13 +93,9 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 1000
-  runAsGroup: 1000
-  fsGroup: 1000
-  seccompProfile:
-    type: RuntimeDefault
+{{- with .Values.podSecurityContext }}
+securityContext: {{ toYaml . | nindent 2 }}
+{{- end }}
 volumes:
   - name: temporary
     emptyDir:
@@ -110,11 +122,9 @@ image: {{ include "ugs.image" . }}
 {{- with .Values.image.pullPolicy }}
 imagePullPolicy: {{ . }}
 {{- end }}
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities:
-    drop: [ALL]
+{{- with .Values.securityContext }}
+securityContext: {{ toYaml . | nindent 2 }}
+{{- end }}
 {{- if or .Values.secret.existing (eq (include "ugs.needsSecret" .) "true") }}
 envFrom:
   - secretRef:

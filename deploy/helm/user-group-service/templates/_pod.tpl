@@ -18,19 +18,14 @@ spec: {{ include "ugs.podSpec" . | nindent 2 }}
   {{- with .Values.affinity }}
   affinity: {{ toYaml . | nindent 4 }}
   {{- end }}
+  {{- $labels := merge (dict "app.kubernetes.io/component" "service") (include "ugs.selector" . | fromYaml) }}
+  {{- $selector := dict "labelSelector" (dict "matchLabels" $labels) }}
+  {{- with .Values.topologySpreadConstraints }}
   topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
-        matchLabels: {{ include "ugs.selector" . | nindent 10 }}
-          app.kubernetes.io/component: service
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector:
-        matchLabels: {{ include "ugs.selector" . | nindent 10 }}
-          app.kubernetes.io/component: service
+    {{- range . }}
+    - {{ ternary . (merge (dict) . $selector) (hasKey . "labelSelector") | toYaml | nindent 6 | trim }}
+    {{- end }}
+  {{- end }}
   containers:
     - name: service
       {{- include "ugs.container" . | nindent 6 }}
