@@ -16,13 +16,15 @@ export const pgbouncer: Tool = {
 
 /**
  * Starts a PgBouncer with transaction pooling that listens on a socket in a new folder. It refuses start-up parameters unless `more`
- * settings ignore them. Returns a function that turns the URL of a database into its URL through PgBouncer.
+ * settings ignore them. It connects as the superuser unless another role is given. Returns a function that turns the URL of a database
+ * into its URL through PgBouncer.
  */
 export async function startPgBouncer(
   t: Scope,
   command: string,
   poolSize: number,
   more: Record<string, string> = {},
+  role?: string,
 ): Promise<(databaseUrl: string) => string> {
   const folder = temporaryFolder(t)
   // PgBouncer refuses to run as root, and must own its folder.
@@ -32,7 +34,7 @@ export async function startPgBouncer(
   const server = {
     host: hostname,
     port: port || '5432',
-    user: decodeURIComponent(username),
+    user: role ?? decodeURIComponent(username),
     ...(password !== '' && { password: decodeURIComponent(password) }),
   }
   const settings = {
