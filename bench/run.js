@@ -22,6 +22,7 @@ import { operations, postgresOperations } from './cases/operations.js'
 import { overload, postgresOverload } from './cases/overload.js'
 import { postgresDrivers } from './cases/postgres-drivers.js'
 import { postgresSize } from './cases/postgres-size.js'
+import { postgresSearch, search } from './cases/search.js'
 import { strictJson } from './cases/strict-json.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
@@ -70,6 +71,7 @@ const cases = {
   outbox,
   traces,
   bulk,
+  search,
   metrics,
   'metrics-check': metricsCheck,
   overload,
@@ -83,6 +85,7 @@ const cases = {
   'postgres-interrupted-feed': postgresInterruptedFeed,
   'postgres-outbox': postgresOutbox,
   'postgres-drivers': postgresDrivers,
+  'postgres-search': postgresSearch,
   'postgres-size': postgresSize,
   'postgres-workers': postgresWorkers,
   citus,

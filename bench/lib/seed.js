@@ -127,6 +127,9 @@ function postgresSeeder(client) {
       OVERRIDING SYSTEM VALUE
       SELECT bucket, team_id, 1, 'Testing', provided_id, $7, $8, $9, token_hash, token_key_id, token_sealed, at, at, at, $10
       FROM new
+    ), unindexed AS (
+      INSERT INTO unindexed_user_group (bucket, team_id, workspace_id, environment, revision)
+      SELECT bucket, team_id, 1, 'Testing', 1 FROM new
     ), entries AS (
       INSERT INTO mapping_entry (bucket, workspace_id, environment, schema_key, data_source_key, team_id)
       SELECT bucket, 1, 'Testing', key, value, team_id FROM new, json_each_text($8::json)

@@ -61,6 +61,28 @@ CREATE UNIQUE INDEX user_group_provided_id ON user_group (workspace_id, environm
 -- Search with `suspended`.
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
+CREATE TABLE unindexed_user_group (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint   NOT NULL,
+  revision     bigint   NOT NULL,
+  bucket       smallint NOT NULL,
+  environment  text     NOT NULL COLLATE "C",
+  PRIMARY KEY (workspace_id, environment, team_id, revision, bucket) -- search, update of the search index
+);
+
+CREATE TABLE search_posting (
+  workspace_id  bigint NOT NULL,
+  first_team_id bigint NOT NULL,
+  team_count    bigint NOT NULL,
+  environment   text   NOT NULL COLLATE "C",
+  gram          text   NOT NULL COLLATE "C",
+  team_ids      text   NOT NULL,
+  PRIMARY KEY (workspace_id, environment, first_team_id, gram) -- search
+);
+
+-- The runs of an environment.
+CREATE INDEX search_posting_by_run ON search_posting (workspace_id, environment, first_team_id) WHERE gram = '';
+
 CREATE TABLE superseded_token (
   workspace_id  bigint   NOT NULL,
   team_id       bigint   NOT NULL,
@@ -394,6 +416,9 @@ BEGIN
   IF created = '{}' THEN
     RETURN;
   END IF;
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+  SELECT _workspace_id, _environment, bucket, team_id, 1
+  FROM unnest(_buckets, _team_ids) AS new (bucket, team_id) WHERE team_id = ANY (created);
   INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
   SELECT _workspace_id, _environment, new.bucket, entry.key, entry.value, new.team_id
   FROM unnest(_buckets, _team_ids, _entries) AS new (bucket, team_id, entries)
@@ -466,6 +491,11 @@ BEGIN
               _version_properties)
     AS version (bucket, team_id, revision, updated_at, updated_by, name, mapping, properties)
   WHERE name IS NOT NULL AND team_id = ANY (changed);
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+  SELECT _workspace_id, _environment, bucket, team_id, old_revision + 1
+  FROM unnest(_buckets, _team_ids, _old_revisions, _names, _version_names) AS new (bucket, team_id, old_revision, name, old_name)
+  WHERE name <> old_name AND team_id = ANY (changed)
+  ON CONFLICT DO NOTHING;
   IF _dropped_revisions IS NOT NULL THEN
     DELETE FROM user_group_version USING unnest(_buckets, _team_ids, _dropped_revisions) AS dropped (bucket, team_id, revision)
     WHERE user_group_version.workspace_id = _workspace_id AND user_group_version.team_id = dropped.team_id
@@ -630,6 +660,9 @@ BEGIN
   DELETE FROM superseded_token WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM idempotency_key WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+  VALUES (_workspace_id, _environment, _bucket, _team_id, -_revision)
+  ON CONFLICT DO NOTHING;
   INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
   VALUES (_workspace_id, _environment, _bucket, _event_id, _action, _author, _request_id, _team_id, _provided_id, _details);
   IF to_regclass('event') IS NOT NULL THEN
@@ -655,6 +688,10 @@ BEGIN
   SELECT workspace_id, environment, bucket, team_id, provided_id, name, mapping, properties, token_issued_at,
          created_at, updated_at, revision + 1, updated_by, suspended_at, token_hash, token_key_id, token_sealed
   FROM deleted_user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+  SELECT _workspace_id, _environment, _bucket, _team_id, revision
+  FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id
+  ON CONFLICT DO NOTHING;
   INSERT INTO mapping_entry (workspace_id, environment, bucket, schema_key, data_source_key, team_id)
   SELECT _workspace_id, _environment, _bucket, entry.key, entry.value, _team_id FROM json_each_text(_entries::json) AS entry
   ON CONFLICT DO NOTHING;

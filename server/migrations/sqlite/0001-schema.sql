@@ -53,6 +53,42 @@ CREATE TABLE user_group (
 -- Search with `suspended`.
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
+-- Changes that the search index lacks (decision 0043). `revision` is that of the user group, negative for a deletion, so that each change
+-- has a row of its own.
+CREATE TABLE unindexed_user_group (
+  workspace_id INTEGER NOT NULL,
+  environment  TEXT    NOT NULL,
+  team_id      INTEGER NOT NULL,
+  revision     INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, environment, team_id, revision) -- search, update of the search index
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER user_group_created AFTER INSERT ON user_group BEGIN
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision);
+END;
+CREATE TRIGGER user_group_renamed AFTER UPDATE OF name ON user_group WHEN NEW.name <> OLD.name BEGIN
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision);
+END;
+CREATE TRIGGER user_group_deleted AFTER DELETE ON user_group BEGIN
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (OLD.workspace_id, OLD.environment, OLD.team_id, -OLD.revision);
+END;
+
+-- The search index: for each run of up to 2,048 user groups, from `first_team_id` to that of the next run, and each three characters of
+-- their folded names and ids, the user groups that have them. `team_ids` are differences to `first_team_id`, in base 36. The empty gram
+-- has all user groups of the run.
+CREATE TABLE search_posting (
+  workspace_id  INTEGER NOT NULL,
+  environment   TEXT    NOT NULL,
+  first_team_id INTEGER NOT NULL,
+  gram          TEXT    NOT NULL,
+  team_count    INTEGER NOT NULL,
+  team_ids      TEXT    NOT NULL,
+  PRIMARY KEY (workspace_id, environment, first_team_id, gram) -- search
+) STRICT, WITHOUT ROWID;
+
+-- The runs of an environment.
+CREATE INDEX search_posting_by_run ON search_posting (workspace_id, environment, first_team_id) WHERE gram = '';
+
 -- Hashes of replaced tokens, kept as long as their user group, so that rotating one again is not mistaken for an unknown token. The
 -- deletion of a user group deletes them. A foreign key would need an index over team_id alone.
 CREATE TABLE superseded_token (

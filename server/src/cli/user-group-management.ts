@@ -15,6 +15,7 @@ import { fieldTable, shortTime, tableOf, type Output } from './output.ts'
 import type { TenantScopeOptions } from './with-store.ts'
 
 interface SearchOptions extends TenantScopeOptions {
+  readonly text?: string
   idPrefix?: string
   name?: string
   property?: string
@@ -57,8 +58,9 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
 function addSearches(userGroup: Command): void {
   const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
   command('search', 'Find user groups by their fields.')
+    .option('--text <text>', 'part of the id or of the name; case and accents are ignored', parseName)
     .option('--id-prefix <text>', 'beginning of the id', parseName)
-    .option('--name <text>', 'part of the name, case-insensitive', parseName)
+    .option('--name <text>', 'part of the name; case and accents are ignored', parseName)
     .option('--property <pointer>', 'JSON Pointer into the properties, such as /plan; requires --value')
     .option('--value <text>', 'value of the property: a string, number or boolean')
     .option('--schema <key>', 'key of a mapping entry; requires --data-source', parseName)
@@ -178,13 +180,14 @@ async function byProvidedId(
 }
 
 /** @throws UsageError if one of two options is given without the other */
-function searchOf({ idPrefix, name, property, value, schema, dataSource, suspended }: SearchOptions) {
+function searchOf({ text, idPrefix, name, property, value, schema, dataSource, suspended }: SearchOptions) {
   if ((property === undefined) !== (value === undefined))
     throw new UsageError('--property and --value go together')
   if ((schema === undefined) !== (dataSource === undefined))
     throw new UsageError('--schema and --data-source go together')
   return {
     query: {
+      text,
       user_group_id_prefix: idPrefix,
       name,
       property,

@@ -23,6 +23,9 @@ const dayMs = 24 * hourMs
 /** Interval of looking for a large write-ahead log, in milliseconds. */
 const shrinkingMs = 10_000
 
+/** Interval of updates of the search index, in milliseconds. */
+const indexingMs = 10_000
+
 export interface BackgroundJobsDependencies {
   readonly config: Config
   readonly store: Store
@@ -70,6 +73,11 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
       )
     }
     stops.push(
+      runEvery(
+        indexingMs,
+        () => store.userGroupSearch.updateIndex(),
+        warn('The search index could not be updated'),
+      ),
       runEvery(hourMs, () => deleteAllExpired(store, config), warn('Expired rows could not be deleted')),
     )
     if (metrics !== undefined)

@@ -33,6 +33,12 @@ export const tables: readonly Table[] = [
     longColumns,
     counter: 'team_id',
   },
+  { name: 'unindexed_user_group', key: ['workspace_id', 'environment', 'team_id', 'revision'] },
+  {
+    name: 'search_posting',
+    key: ['workspace_id', 'environment', 'first_team_id', 'gram'],
+    longColumns: ['team_ids'],
+  },
   { name: 'user_group_version', key: ['workspace_id', 'team_id', 'revision'], longColumns },
   { name: 'deleted_user_group', key: ['workspace_id', 'team_id'], longColumns },
   { name: 'last_introspection', key: ['workspace_id', 'team_id'] },

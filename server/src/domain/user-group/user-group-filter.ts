@@ -1,13 +1,47 @@
 import type { JsonText } from '../json/json-text.ts'
+import type { UserGroupFilter } from './user-group-search-store.ts'
 
-/** Returns a text in lower case and without accents, for comparisons that ignore both: "Müller" becomes "muller". */
+/** Letters without a decomposition into a base letter and a diacritic. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ...{ ł: 'l', ø: 'o', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', æ: 'ae', œ: 'oe', þ: 'th', ς: 'σ' },
+}
+const plainLetter = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
+/** Diacritics of all scripts whose letters they only modify, Hebrew points, and characters that have no width. */
+const ignored =
+  /(?=\p{M})\p{Script=Inherited}|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]|\p{Default_Ignorable_Code_Point}/gu
+
+/**
+ * Returns a text for comparisons that ignore case, diacritics and compatibility forms: "Müller", "MÜLLER" and full-width "Ｍuller"
+ * become "muller", "ß" becomes "ss".
+ */
 export function foldText(text: string): string {
-  // Convert each character alone: the lower case of "Σ" depends on its position in the word, which differs in a substring.
-  const lower = Array.from(text, (character) => character.toLowerCase()).join('')
-  return lower
-    .normalize('NFD')
-    .replaceAll(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
+  if (/^[ -~]*$/.test(text)) return text.toLowerCase()
+  return (
+    text
+      .normalize('NFKD')
+      .replaceAll(ignored, '')
+      // The upper case of "ß" is "SS" and that of dotless "ı" is "I", but "ẞ" has to be in lower case first.
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll(plainLetter, (letter) => plainLetters[letter] ?? letter)
+      // The case of a character may have a diacritic that the character lacks.
+      .normalize('NFKD')
+      .replaceAll(ignored, '')
+      .normalize('NFC')
+  )
+}
+
+/** Returns true if a user group has the parts of the filter, after folding. */
+export function hasParts(
+  { providedId, name }: { readonly providedId: string; readonly name: string },
+  { namePart, textPart }: UserGroupFilter,
+): boolean {
+  const foldedName = foldText(name)
+  if (namePart !== undefined && !foldedName.includes(foldText(namePart))) return false
+  if (textPart === undefined) return true
+  const part = foldText(textPart)
+  return foldedName.includes(part) || foldText(providedId).includes(part)
 }
 
 /** Returns true if the property at a path equals `value` as a string, or as the number or boolean that it spells in JSON. */

@@ -10,6 +10,9 @@ export interface UserGroupSearchStore {
    */
   search(query: SearchUserGroups): Promise<SearchResult>
 
+  /** Adds changes to the search index wherever many have gathered. Searches find user groups that it lacks, but read each of them. */
+  updateIndex(): Promise<number>
+
   /** Counts how many mappings have each mapping entry. Reads a bounded number of entries per call. */
   countEntries(query: CountEntries): Promise<EntryCounts>
 }
@@ -18,8 +21,10 @@ export interface UserGroupSearchStore {
 export interface UserGroupFilter {
   /** Case-sensitive. */
   readonly providedIdPrefix?: string
-  /** Part of the name, case-insensitive. */
+  /** Part of the name. Folded before it is compared (`foldText`). */
   readonly namePart?: string
+  /** Part of the user group id or of the name. Folded before it is compared. */
+  readonly textPart?: string
   /** Value at a path of the properties: a string, or a number or boolean as JSON writes it. */
   readonly property?: { readonly path: readonly string[]; readonly value: string }
   /** The mapping has at least one of these entries. */

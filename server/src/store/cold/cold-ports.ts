@@ -9,6 +9,7 @@ import { portOf, type Runner } from './operation.ts'
 import { secretKeys } from './secret-keys.ts'
 import { sessions } from './sessions.ts'
 import { userGroupHistory } from './user-group-history.ts'
+import { userGroupSearch, type SearchLimits } from './user-group-search.ts'
 import { redeliverBatch, webhookDeliveries } from './webhook-deliveries.ts'
 import { deleteOfEndpoint, webhookEndpoints } from './webhook-endpoints.ts'
 import { workspaces } from './workspaces.ts'
@@ -27,6 +28,10 @@ export function coldPorts(runner: Runner) {
     webhookEndpoints: webhookEndpointStore(runner),
     webhookDeliveries: webhookDeliveryStore(runner),
   }
+}
+
+export function searchPort(runner: Runner, limits: SearchLimits): Store['userGroupSearch'] {
+  return portOf(runner, 'UserGroupSearch', userGroupSearch(limits))
 }
 
 function webhookEndpointStore(runner: Runner): WebhookEndpointStore {

@@ -67,9 +67,27 @@ export function raw(text: string): Sql {
   return new Sql((output) => (output.text += text))
 }
 
+/** Writes parts with a separator. */
+export function joined(parts: readonly Sql[], separator: string): Sql {
+  return new Sql((output) =>
+    parts.forEach((part, i) => {
+      if (i > 0) output.text += separator
+      part.write(output)
+    }),
+  )
+}
+
 /** Writes parameters, separated by commas. */
 export function list(values: readonly unknown[]): Sql {
   return new Sql((output) => (output.text += values.map((value) => placeholder(output, value)).join(', ')))
+}
+
+/** Writes the condition that a column has one of the values, which are one parameter. */
+export function anyOf(column: string, type: ColumnType, values: readonly unknown[]): Sql {
+  return either({
+    sqlite: sql`${raw(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
+    postgres: sql`${raw(column)} = ANY (${values}::${raw(type)}[])`,
+  })
 }
 
 /** Writes SQL that differs between the dialects. */

@@ -1,10 +1,13 @@
-/**
- * Returns SQL for the value of a key in a mapping; null if there is none. PostgreSQL text cannot hold U+0000, so it is read as U+FFFF.
- */
+/** Returns SQL for the value of a key in a mapping; null if there is none. */
 export function entryIn(mapping: string, key: string): string {
+  return `(${jsonOf(mapping)} ->> ${key})`
+}
+
+/** Returns SQL for a mapping as JSON. PostgreSQL text cannot hold U+0000, so it is read as U+FFFF. */
+export function jsonOf(mapping: string): string {
   // JSON text contains no raw U+0001. It replaces escaped backslashes, which may look like the start of an escape.
   const replaced = String.raw`replace(replace(replace(${mapping}, '\\', chr(1)), '\u0000', '\uffff'), chr(1), '\\')`
-  return `(${replaced}::json ->> ${key})`
+  return `${replaced}::json`
 }
 
 const idOf = (text: string) => `CASE WHEN ${text} ~ '^[1-9][0-9]{0,15}$' THEN ${text}::bigint END`

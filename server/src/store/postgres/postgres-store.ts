@@ -4,7 +4,7 @@ import type { BatchObserver } from '../batch-observer.ts'
 import { describeServer, type PostgresServer } from '../location.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader, TableWriter } from '../tables.ts'
-import { coldPorts } from '../cold/cold-ports.ts'
+import { coldPorts, searchPort } from '../cold/cold-ports.ts'
 import { PostgresRunner } from './cold-runner.ts'
 import { Distribution, refuseOnCitus } from './citus/distribution.ts'
 import { Events } from './events.ts'
@@ -26,7 +26,6 @@ import { ApiTokenLookup } from './api-token-lookup.ts'
 import { PostgresTableAccess } from './table-access.ts'
 import { Mappings } from './mappings.ts'
 import { ScopedCoalescers } from './scoped-coalescer.ts'
-import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroupStatements } from './user-group-statements.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
 import { UserGroups } from './user-groups.ts'
@@ -41,6 +40,9 @@ export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
 
 /** Deadline of `ping`, in milliseconds. A load balancer needs a fast response. */
 const pingDeadlineMs = 1000
+
+/** A search takes some hundredths of a second of one connection. */
+const searchLimits = { rows: 2000, ms: 50, indexedRows: Infinity }
 
 /** @throws StoreError */
 export async function openPostgresStore(server: PostgresServer, options: PostgresOptions): Promise<Store> {
@@ -135,7 +137,8 @@ export async function storeOver(
   const retry = new Retry(primary, deadlineMs, distribution)
   const [locatorKey] = await primary.query<{ key: Uint8Array }>('SELECT key FROM locator_key')
   if (locatorKey === undefined) throw new StoreError('the table locator_key is empty; restore a backup')
-  const cold = coldPorts(new PostgresRunner(primary, retry, distribution))
+  const runner = new PostgresRunner(primary, retry, distribution)
+  const cold = coldPorts(runner)
   const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
@@ -148,7 +151,7 @@ export async function storeOver(
   return {
     ...cold,
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
-    userGroupSearch: new UserGroupSearch(retry),
+    userGroupSearch: searchPort(runner, searchLimits),
     introspections: new Introspections(retry, distribution),
     dataSources: {
       ...cold.dataSources,

@@ -3,7 +3,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import type { EventStore } from '../../domain/event/event-store.ts'
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
-import type { UserGroupSearchStore } from '../../domain/user-group/user-group-search-store.ts'
+import { hasProperty, hasSchemaKey } from '../../domain/user-group/user-group-filter.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
 import type { SlowStatements } from '../slow-statements.ts'
@@ -11,7 +11,7 @@ import { pendingMigrations, readMigrations, type MigrateMode, type Migration } f
 import { fileExists } from '../file-access.ts'
 import { StoreError } from '../store-error.ts'
 import type { TableReader } from '../tables.ts'
-import { coldPorts } from '../cold/cold-ports.ts'
+import { coldPorts, searchPort } from '../cold/cold-ports.ts'
 import { AuditLog } from './audit-log.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { SqliteRunner } from './cold-runner.ts'
@@ -29,7 +29,6 @@ import { Mappings } from './mappings.ts'
 import { refuseLostLog, spaceOf, StoreFiles } from './store-files.ts'
 import { ChangeTracker } from './change-tracker.ts'
 import { SqliteTableAccess } from './table-access.ts'
-import { UserGroupSearch } from './user-group-search.ts'
 import { UserGroups } from './user-groups.ts'
 
 export interface SqliteOptions {
@@ -54,8 +53,10 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     { changeTracker, integrity },
     options,
   )
+  addSearchFunctions(database)
   const audit = new AuditLog(database)
-  const cold = coldPorts(new SqliteRunner(commit, database))
+  const runner = new SqliteRunner(commit, database)
+  const cold = coldPorts(runner)
   const mappings = new Mappings(database)
   const userGroups = new UserGroups(database, { changeTracker, mappings, audit, integrity })
   const selectAny = database.prepare('SELECT 1 FROM workspace LIMIT 1')
@@ -72,7 +73,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
       isUnchanged: (...args) =>
         commit.runWithoutFlush('UserGroups.isUnchanged', () => userGroups.isUnchanged(...args)),
     },
-    userGroupSearch: portOf<UserGroupSearchStore>(commit, new UserGroupSearch(database)),
+    userGroupSearch: searchPort(runner, searchLimits),
     introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
     dataSources: {
       ...cold.dataSources,
@@ -88,6 +89,19 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     ping: () => commit.run('Workspaces.probe', () => void selectAny.get()),
     close,
   }
+}
+
+/** A call takes at most some milliseconds, for which other requests wait. */
+const searchLimits = { rows: 500, ms: 4, indexedRows: 150 }
+
+function addSearchFunctions(database: Database): void {
+  const options = { deterministic: true, directOnly: true }
+  database.function('has_property', options, (properties: unknown, path: unknown, value: unknown) =>
+    Number(hasProperty(properties as string | null, JSON.parse(String(path)) as string[], String(value))),
+  )
+  database.function('has_schema_key', options, (mapping: unknown, schemaKey: unknown) =>
+    Number(hasSchemaKey(mapping as string | null, String(schemaKey))),
+  )
 }
 
 function startGroupCommit(

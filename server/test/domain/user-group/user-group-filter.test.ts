@@ -140,8 +140,26 @@ describe('without case and accents', () => {
     ['MU\u0308LLER', 'muller'],
     ['İzmir', 'izmir'],
     ['Ångström, Čapek', 'angstrom, capek'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['ΠΑΠΑΔΌΠΟΥΛΟΣ', 'παπαδοπουλος'],
+    ['Straße', 'STRASSE'],
+    ['STRAẞE', 'strasse'],
+    ['Łódź', 'lodz'],
+    ['SØREN', 'soren'],
+    ['IŞIK', 'ışık'],
+    ['ＡＢＣ １２', 'abc 12'],
+    ['ﬁlter', 'FILTER'],
+    ['ﾊﾟ', 'ハ'],
+    ['Ѐ', 'е'],
+    ['ᾼ', 'ᾳ'],
+    ['a\u00adb\u200bc\u202ed', 'abcd'],
+    ['שָׁלוֹם', 'שלום'],
+    ['مُحَمَّد', 'محمد'],
   ] as const) {
     it(`${a} is ${b}`, () => assert.equal(foldText(a), foldText(b)))
   }
+  it('finds a word in capitals in a longer text', () =>
+    assert.ok(foldText('οδος 5').includes(foldText('ΟΔΟΣ'))))
+  it('vowel signs of Devanagari still differ', () => assert.notEqual(foldText('कि'), foldText('का')))
   it('syllables of Hangul still differ', () => assert.ok(!foldText('한').includes(foldText('하'))))
 })

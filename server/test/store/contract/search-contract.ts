@@ -170,7 +170,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         '\u{10428}': ['deseret'],
         '😀': ['deseret'],
         ａｂ: ['fullWidth'],
-        abc: [],
+        abc: ['fullWidth'],
         'e%n': [],
         ' ': ['upper', 'lower', 'plain', 'quotes', 'deseret'],
       }
@@ -244,6 +244,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const holds: Record<keyof UserGroupFilter, (i: number) => boolean> = {
         providedIdPrefix: (i) => bit(i, 0),
         namePart: (i) => bit(i, 1),
+        textPart: (i) => bit(i, 6),
         property: (i) => bit(i, 2),
         mappedTo: (i) => bit(i, 3),
         suspended: (i) => bit(i, 4),
@@ -252,6 +253,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
       const wanted: Required<UserGroupFilter> = {
         providedIdPrefix: 'yes ',
         namePart: 'YÉS',
+        textPart: 'TEXT',
         property: { path: ['a', 'b'], value: 'yes' },
         mappedTo: [
           ['s', 'yes'],
@@ -260,15 +262,15 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         suspended: true,
         schemaKey: 'é"',
       }
-      const idOf = (i: number) => `${holds.providedIdPrefix(i) ? 'yes' : 'no'} ${String(i).padStart(2, '0')}`
+      const idOf = (i: number) => `${holds.providedIdPrefix(i) ? 'yes' : 'no'} ${String(i).padStart(3, '0')}`
       const mappingOf = (i: number) => {
         const entries = holds.mappedTo(i) ? '"t":"yes","u":"no"' : '"yes":"s"'
         return holds.schemaKey(i) ? `{${entries},"\\u00e9\\"":"x"}` : `{${entries},"v":"é\\""}`
       }
-      const numbers = Array.from({ length: 64 }, (_, i) => i)
+      const numbers = Array.from({ length: 128 }, (_, i) => i)
       for (const i of numbers) {
         const group = await create(own, idOf(i), {
-          name: holds.namePart(i) ? 'oh yés' : 'no',
+          name: `${holds.namePart(i) ? 'oh yés' : 'no'}${holds.textPart(i) ? ' téxt' : ''}`,
           properties: holds.property(i) ? '{"a":{"b":"yes"}}' : '{"a":"yes"}',
           mapping: mappingOf(i),
         })
@@ -276,7 +278,7 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
           await store.userGroups.suspend({ ...actor, key: group, suspended: true, now: 1 })
       }
       const names = Object.keys(wanted) as (keyof UserGroupFilter)[]
-      for (let chosen = 0; chosen < 64; chosen++) {
+      for (let chosen = 0; chosen < 128; chosen++) {
         const asked = names.filter((_, at) => bit(chosen, at))
         const filter = Object.fromEntries(asked.map((one) => [one, wanted[one]])) as UserGroupFilter
         const expected = numbers.filter((i) => asked.every((one) => holds[one](i))).map(idOf)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { bucketCount } from '../../../src/domain/user-group/location.ts'
+import { searchPort } from '../../../src/store/cold/cold-ports.ts'
 import { Distribution } from '../../../src/store/postgres/citus/distribution.ts'
+import { PostgresRunner } from '../../../src/store/postgres/cold-runner.ts'
 import { Introspections } from '../../../src/store/postgres/introspections.ts'
 import { nodeDown, PostgresFailure } from '../../../src/store/postgres/postgres-fault.ts'
 import type { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { Retry } from '../../../src/store/postgres/retry.ts'
-import { UserGroupSearch } from '../../../src/store/postgres/user-group-search.ts'
 
 /** Opens stores on a cluster of two nodes. Even buckets are on node 1, which refuses one statement and then hangs. */
 async function startWithDeadNode() {
@@ -36,7 +37,11 @@ async function startWithDeadNode() {
   const retry = new Retry(primary as PrimaryPool, 300, distribution)
   return {
     search: () =>
-      new UserGroupSearch(retry).search({
+      searchPort(new PostgresRunner(primary as PrimaryPool, retry, distribution), {
+        rows: 10,
+        ms: 10,
+        indexedRows: 10,
+      }).search({
         workspaceId: 1,
         environment: 'Customer',
         filter: {},

@@ -13,6 +13,8 @@ export const fill = (rows: number) => `
     FROM sha256(convert_to(workspace_id || '/' || environment || '/' || provided_id, 'UTF8')) AS digest
   $$;
   ALTER TABLE user_group SET (autovacuum_enabled = false);
+  ALTER TABLE unindexed_user_group SET (autovacuum_enabled = false);
+  ALTER TABLE search_posting SET (autovacuum_enabled = false);
   ALTER TABLE superseded_token SET (autovacuum_enabled = false);
   ALTER TABLE idempotency_key SET (autovacuum_enabled = false);
   ALTER TABLE deleted_user_group SET (autovacuum_enabled = false);
@@ -28,6 +30,8 @@ export const fill = (rows: number) => `
            '{"s' || i || '":"d' || i || '","many":"d' || i || '"}',
            sha256(i::text::bytea), 'k', '\\x00', 1, 1, 1, CASE WHEN i % 5000 = 0 THEN 1 END
     FROM generate_series(1, ${rows}) AS i;
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+    SELECT 1, environment, bucket, team_id, 1 FROM user_group;
   INSERT INTO superseded_token (workspace_id, bucket, team_id, issued_at, superseded_at, valid_until, token_hash)
     SELECT 1, bucket, team_id, 1, 1, 1, sha256('old'::bytea || token_hash) FROM user_group;
   INSERT INTO idempotency_key (workspace_id, environment, bucket, team_id, expires_at, key_hash, fingerprint, provided_id, name,

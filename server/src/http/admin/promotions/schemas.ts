@@ -7,7 +7,7 @@ import { differences, nextCursor, numberOrNull, PageLimit, searchText, textOrNul
 
 export const CandidateSearch = Type.Object(
   {
-    name: searchText('Substring of the name. Case and accents are ignored.'),
+    name: searchText('Part of the name. Case and accents are ignored.'),
     ...PageLimit.properties,
   },
   { additionalProperties: false },

@@ -274,7 +274,7 @@ function userGroupResponse(userGroup: TokenlessUserGroup): AdminResponse {
 
 /** @throws Fault `validation_failed` if one of two parameters that belong together is missing */
 function searchOf(query: schemas.UserGroupSearch): UserGroupSearch {
-  const { user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
+  const { text, user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
   for (const [one, other] of [
     ['property', 'property_value'],
     ['schema', 'data_source'],
@@ -286,6 +286,7 @@ function searchOf(query: schemas.UserGroupSearch): UserGroupSearch {
     }
   }
   return {
+    ...(text !== undefined && { textPart: text }),
     ...(user_group_id_prefix !== undefined && { providedIdPrefix: user_group_id_prefix }),
     ...(name !== undefined && { namePart: name }),
     ...(property !== undefined &&

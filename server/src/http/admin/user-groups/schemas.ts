@@ -96,8 +96,9 @@ export const UserGroupResponse = response({ success, user_group: AdminUserGroup 
 
 export const UserGroupSearch = Type.Object(
   {
+    text: searchText('Part of the user group id or of the name. Case and accents are ignored.'),
     user_group_id_prefix: searchText('Prefix of the user group id, case-sensitive.'),
-    name: searchText('Substring of the name. Case and accents are ignored.'),
+    name: searchText('Part of the name. Case and accents are ignored.'),
     property: Type.Optional(
       Type.String({
         description:

@@ -5,6 +5,7 @@ import type { PrimaryPool, Query } from '../primary-pool.ts'
 /** Large tables, distributed by bucket. The others are placed with the first. */
 export const distributedTables = [
   'user_group',
+  'unindexed_user_group',
   'superseded_token',
   'idempotency_key',
   'mapping_entry',

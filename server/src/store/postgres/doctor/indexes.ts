@@ -10,6 +10,12 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   user_group_pkey: ['user_group', '(workspace_id, team_id, bucket)'],
   user_group_provided_id: ['user_group', '(workspace_id, environment, provided_id, bucket)'],
   user_group_suspended: ['user_group', '(workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL'],
+  unindexed_user_group_pkey: [
+    'unindexed_user_group',
+    '(workspace_id, environment, team_id, revision, bucket)',
+  ],
+  search_posting_pkey: ['search_posting', '(workspace_id, environment, first_team_id, gram)'],
+  search_posting_by_run: ['search_posting', "(workspace_id, environment, first_team_id) WHERE gram = ''"],
   superseded_token_pkey: ['superseded_token', '(workspace_id, team_id, token_hash, bucket)'],
   idempotency_key_pkey: ['idempotency_key', '(workspace_id, team_id, key_hash, bucket)'],
   idempotency_key_by_expiry: ['idempotency_key', '(expires_at)'],
