@@ -493,7 +493,7 @@ BEGIN
   WHERE name IS NOT NULL AND team_id = ANY (changed);
   INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
   SELECT _workspace_id, _environment, bucket, team_id, old_revision + 1
-  FROM unnest(_buckets, _team_ids, _old_revisions, _names, _version_names) AS new (bucket, team_id, old_revision, name, old_name)
+  FROM unnest(_buckets, _team_ids, _old_revisions, _new_name, _version_name) AS new (bucket, team_id, old_revision, name, old_name)
   WHERE name <> old_name AND team_id = ANY (changed)
   ON CONFLICT DO NOTHING;
   IF _dropped_revisions IS NOT NULL THEN
