@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { Pool } from 'pg'
 import { freshDatabase } from '../../server/test/support/database.ts'
 import { pgbouncer, startPgBouncer } from '../../server/test/support/pgbouncer.ts'
-import { freshRole, urlOfRole } from '../../server/test/support/role.ts'
+import { freshDependentRole, urlOfRole } from '../../server/test/support/role.ts'
 import { openSession } from '../../server/test/support/session.ts'
 import { findTool } from '../../server/test/support/tool.ts'
 import { withUserGroup } from '../src/index.ts'
@@ -67,16 +67,14 @@ describe('withUserGroup', () => {
     )
     assert.deepEqual((await first).rows, [{ customer: 'customer-42' }])
     const pool = new Pool()
-    // @ts-expect-error A pool has no transactions.
-    await assert.rejects(
-      withUserGroup(pool, customer42, () => Promise.resolve()),
-      /not a pool/,
-    )
-    // @ts-expect-error The token is inactive.
-    await assert.rejects(
-      withUserGroup(client, null, () => Promise.resolve()),
-      /inactive/,
-    )
+    const inPool = () =>
+      // @ts-expect-error A pool has no transactions.
+      withUserGroup(pool, customer42, () => Promise.resolve())
+    await assert.rejects(inPool, /not a pool/)
+    const ofInactiveToken = () =>
+      // @ts-expect-error The token is inactive.
+      withUserGroup(client, null, () => Promise.resolve())
+    await assert.rejects(ofInactiveToken, /inactive/)
     const empty = { providedId: '' }
     await assert.rejects(
       withUserGroup(client, empty, () => Promise.resolve()),
@@ -113,7 +111,7 @@ describe('withUserGroup', () => {
 /** Creates a table with a row of each customer, and a role that reads it under row-level security. */
 async function protectedDatabase(t: TestContext): Promise<{ database: string; role: string; url: string }> {
   const database = await freshDatabase(t)
-  const role = await freshRole(t, database)
+  const role = await freshDependentRole(t, database)
   await (
     await openSession(t, database)
   ).query(`
