@@ -153,7 +153,7 @@ export interface AuditSearch {
 }
 
 export interface CandidateSearch {
-  /** Substring of the name. Case and accents are ignored. */
+  /** Part of the name. Case and accents are ignored. */
   readonly name?: string | undefined
   /** Maximum number of entries per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
@@ -452,9 +452,11 @@ export interface UserGroupChange {
 
 /** Search criteria. A user group must match all that are given. Strings have 1 to 255 characters. */
 export interface UserGroupSearch {
+  /** Part of the user group id or of the name. Case and accents are ignored. */
+  readonly text?: string | undefined
   /** Prefix of the user group id, case-sensitive. */
   readonly userGroupIdPrefix?: string | undefined
-  /** Substring of the name. Case and accents are ignored. */
+  /** Part of the name. Case and accents are ignored. */
   readonly name?: string | undefined
   /**
    * JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters.

@@ -93,10 +93,16 @@ function responseOf({ response, returnsRows, returnsEtag, summary }: AdminOperat
 
 const referenceTo = (schema: TSchema) => reference(schemaNameOf(schema))
 
-/** For NDJSON the schema describes one line. */
+/** Lines are a string: generators would send and parse an object as one JSON text. */
 function rows(schema: TSchema, formats: readonly BulkFormat[]): object {
   const contents = {
-    ndjson: { schema: referenceTo(schema), example: exampleOf(schema) },
+    ndjson: {
+      schema: {
+        type: 'string',
+        description: `Lines of JSON. Each is \`${schemaNameOf(schema)}\`.`,
+      },
+      example: `${JSON.stringify(exampleOf(schema))}\n`,
+    },
     csv: { schema: { type: 'string' }, example: csvExample },
   } satisfies Record<BulkFormat, object>
   return Object.fromEntries(formats.map((format) => [bulkFormats[format], contents[format]]))

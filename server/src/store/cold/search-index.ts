@@ -1,7 +1,7 @@
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { endOfPrefix, foldText } from '../../domain/user-group/user-group-filter.ts'
 import { transaction, type Batch, type Operation } from './operation.ts'
-import { anyOf, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
+import { anyOf, either, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
 // The search index (decision 0043). `search_posting` has runs of user groups with consecutive team ids. For each gram, a run lists the
 // user groups that have it now or had it earlier, so what the index finds must be compared with the current text.
@@ -13,7 +13,7 @@ const minChanges = 2048
 /** Maximum number of changes of one update. */
 const maxChanges = 2048
 /** Maximum number of runs that one search or update examines. */
-const maxRuns = 64
+const maxRuns = 32
 /** Maximum number of grams that a search looks up, and of those that it reads. */
 const maxGramsCounted = 8
 const maxGramsRead = 3
@@ -62,41 +62,70 @@ export function* findInIndex(
 }
 
 function* findInRuns(scope: TenantScope, runs: readonly number[], text: string): Operation<number[]> {
-  const inRuns = sql`${inScope(scope)} AND ${anyOf('first_team_id', 'bigint', runs)}`
-  if (Array.from(text).length < gramLength) {
-    const end = endOfPrefix(text)
-    const grams = text === all || end === null ? sql`gram = ${text}` : sql`gram >= ${text} AND gram < ${end}`
-    const rows =
-      yield* sql<PostingRow>`SELECT first_team_id, team_ids FROM search_posting WHERE ${inRuns} AND ${grams}`
-    return rows.flatMap(teamIdsOf)
-  }
+  if (text === all) return (yield* readPostings(scope, runs, [all])).flatMap(teamIdsOf)
+  if (Array.from(text).length < gramLength) return (yield* readStarting(scope, runs, text)).flatMap(teamIdsOf)
   const grams = [...gramsOf(text)].filter((gram) => Array.from(gram).length === gramLength)
   const counted = spread(grams, maxGramsCounted)
-  const counts = yield* sql<CountRow>`SELECT first_team_id, gram, team_count FROM search_posting
-    WHERE ${inRuns} AND ${anyOf('gram', 'text', counted)}`
-  // The rarest grams of the runs that have all grams.
-  const totals = new Map<string, number>(counted.map((gram) => [gram, 0]))
+  const counts = yield* lookUp<CountRow>(scope, runs, counted, 'first_team_id, gram, team_count')
   const ofRun = byRun(counts)
   const complete = [...ofRun].filter(([, rows]) => rows.length === counted.length)
+  if (complete.length === 0) return []
+  const totals = new Map<string, number>(counted.map((gram) => [gram, 0]))
   for (const { gram, team_count } of complete.flatMap(([, rows]) => rows))
     totals.set(gram, (totals.get(gram) as number) + team_count)
-  const read = counted.toSorted((a, b) => (totals.get(a) as number) - (totals.get(b) as number))
-  if (complete.length === 0) return []
-  const rows = yield* sql<PostingRow>`SELECT first_team_id, team_ids FROM search_posting
-    WHERE ${inScope(scope)} AND ${anyOf(
-      'first_team_id',
-      'bigint',
-      complete.map(([run]) => run),
-    )} AND ${anyOf('gram', 'text', read.slice(0, maxGramsRead))}`
-  return [...byRun(rows).values()].flatMap((postings) => {
-    const [first, ...others] = postings
-      .toSorted((a, b) => a.team_ids.length - b.team_ids.length)
-      .map(teamIdsOf)
-    return others.reduce<number[]>((some, other) => {
-      const set = new Set(other)
-      return some.filter((teamId) => set.has(teamId))
-    }, first ?? [])
+  const rarest = counted.toSorted((a, b) => (totals.get(a) as number) - (totals.get(b) as number))
+  const rows = yield* readPostings(
+    scope,
+    complete.map(([run]) => run),
+    rarest.slice(0, maxGramsRead),
+  )
+  return [...byRun(rows).values()].flatMap(inAll)
+}
+
+const readPostings = (scope: TenantScope, runs: readonly number[], grams: readonly string[]) =>
+  lookUp<PostingRow>(scope, runs, grams, 'first_team_id, gram, team_ids')
+
+/** Looks up each gram in each run. Without the subquery, PostgreSQL without statistics would read all postings of the environment. */
+function* lookUp<Row>(
+  scope: TenantScope,
+  runs: readonly number[],
+  grams: readonly string[],
+  columns: string,
+): Operation<Row[]> {
+  return yield* either<Row>({
+    sqlite: sql`SELECT ${raw(columns)} FROM search_posting
+      WHERE ${inScope(scope)} AND ${anyOf('first_team_id', 'bigint', runs)} AND ${anyOf('gram', 'text', grams)}`,
+    postgres: sql`SELECT posting.* FROM unnest(${runs}::bigint[]) AS run (id)
+      CROSS JOIN unnest(${grams}::text[]) AS wanted (gram)
+      CROSS JOIN LATERAL (
+        SELECT ${raw(columns)} FROM search_posting
+        WHERE ${inScope(scope)} AND first_team_id = run.id AND gram = wanted.gram COLLATE "C" LIMIT 1
+      ) AS posting`,
   })
+}
+
+/** Reads the postings of the grams that start with one or two characters. */
+function* readStarting(scope: TenantScope, runs: readonly number[], start: string): Operation<PostingRow[]> {
+  const end = endOfPrefix(start)
+  const starting = end === null ? sql`gram >= ${start}` : sql`gram >= ${start} AND gram < ${end}`
+  return yield* either<PostingRow>({
+    sqlite: sql`SELECT first_team_id, gram, team_ids FROM search_posting
+      WHERE ${inScope(scope)} AND ${anyOf('first_team_id', 'bigint', runs)} AND ${starting}`,
+    postgres: sql`SELECT posting.* FROM unnest(${runs}::bigint[]) AS run (id)
+      CROSS JOIN LATERAL (
+        SELECT first_team_id, gram, team_ids FROM search_posting
+        WHERE ${inScope(scope)} AND first_team_id = run.id AND ${starting} OFFSET 0
+      ) AS posting`,
+  })
+}
+
+/** Returns the user groups that are in all postings of a run. Parses only the results, because most are in one posting only. */
+function inAll(postings: readonly PostingRow[]): number[] {
+  const [shortest, ...others] = postings.toSorted((a, b) => a.team_ids.length - b.team_ids.length)
+  if (shortest === undefined) return []
+  const padded = others.map(({ team_ids }) => ` ${team_ids} `)
+  const common = shortest.team_ids.split(' ').filter((id) => padded.every((ids) => ids.includes(` ${id} `)))
+  return common.length === 0 ? [] : teamIdsOf({ ...shortest, team_ids: common.join(' ') })
 }
 
 /**
@@ -205,15 +234,16 @@ function* beginUpdate(scope: TenantScope, minimum: number): Operation<Update | n
   const changes = yield* sql<ChangeRow>`SELECT team_id, revision FROM unindexed_user_group
     WHERE ${inScope(scope)} ORDER BY team_id, revision LIMIT ${maxChanges}`.inBucket(null)
   if (changes.length < minimum) return null
-  // With a range instead of IN, SQLite would read all postings of the runs.
-  const rows = yield* sql<PostingRow>`
-    SELECT first_team_id, team_ids FROM search_posting
-    WHERE ${inScope(scope)} AND gram = '' AND first_team_id IN (
-      SELECT first_team_id FROM search_posting
-      WHERE ${inScope(scope)} AND gram = '' AND first_team_id >= ${firstRunAt(scope, changes[0]?.team_id ?? 0)}
-        AND first_team_id <= ${changes.at(-1)?.team_id}
-      ORDER BY first_team_id LIMIT ${maxRuns + 1}
-    ) ORDER BY first_team_id`
+  const runs = yield* sql<{ first_team_id: number }>`SELECT first_team_id FROM search_posting
+    WHERE ${inScope(scope)} AND gram = '' AND first_team_id >= ${firstRunAt(scope, changes[0]?.team_id ?? 0)}
+      AND first_team_id <= ${changes.at(-1)?.team_id}
+    ORDER BY first_team_id LIMIT ${maxRuns + 1}`
+  const rows = yield* readPostings(
+    scope,
+    runs.map((row) => row.first_team_id),
+    [all],
+  )
+  rows.sort((a, b) => a.first_team_id - b.first_team_id)
   const end = rows[maxRuns]?.first_team_id ?? Infinity
   return {
     scope,
@@ -281,9 +311,11 @@ function* readChanged({ scope, runs }: Update, changes: readonly ChangeRow[]): O
     run.teamIds.add(teamId)
   }
   if (known.length === 0) return
-  const old = yield* sql<PostingRow>`SELECT first_team_id, gram, team_ids FROM search_posting
-    WHERE ${inScope(scope)} AND ${anyOf('first_team_id', 'bigint', [...new Set(known.map(({ run }) => run.first))])}
-      AND ${anyOf('gram', 'text', [...new Set(known.map(({ gram }) => gram))])}`
+  const old = yield* readPostings(
+    scope,
+    [...new Set(known.map(({ run }) => run.first))],
+    [...new Set(known.map(({ gram }) => gram))],
+  )
   const oldOf = new Map(old.map((row) => [`${row.first_team_id} ${row.gram}`, ` ${row.team_ids} `]))
   for (const { run, gram, teamId } of known)
     if (oldOf.get(`${run.first} ${gram}`)?.includes(` ${differenceOf(run.first, teamId)} `) !== true)
