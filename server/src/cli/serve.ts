@@ -4,6 +4,7 @@ import { isatty } from 'node:tty'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, settings, type Config } from '../config/settings.ts'
 import { findUnknownSettings } from '../config/unknown-settings.ts'
+import { serviceAddress } from '../runtime/service-address.ts'
 import type { Service } from '../runtime/service.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
 import {
@@ -61,6 +62,7 @@ async function serveByWorkers(config: Config, count: number): Promise<void> {
   const stopRequested = firstSignal(config.UGS_DRAIN_MS)
   const metrics = await serveWorkerMetrics(config)
   try {
+    await serviceAddress(config)
     process.exitCode = await superviseWorkers({
       count,
       logger: createLogger(config.LOG_LEVEL),

@@ -12,11 +12,10 @@ import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import { FairQueue } from '../domain/util/fair-queue.ts'
-import { listenError } from '../domain/util/listen-error.ts'
 import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { RequestObserver } from '../http/server/request-observer.ts'
 import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
-import { listeningUrl, ownAddress } from '../http/server/listening.ts'
+import { listeningUrl } from '../http/server/listening.ts'
 import { AccessLog } from '../observability/access-log.ts'
 import { createLogger } from '../observability/logger.ts'
 import { serveMetrics } from '../observability/metrics/metrics-server.ts'
@@ -29,6 +28,7 @@ import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './
 import { findConsole } from './console-files.ts'
 import { followLogSettings } from './log-settings.ts'
 import { prepareFirstStart, type FirstStart } from './first-start.ts'
+import { refuseAddress, serviceAddress } from './service-address.ts'
 import { UsageRecording } from './usage-recording.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -62,22 +62,24 @@ interface Role {
  */
 export async function serve(
   config: Config,
-  { isSupervised, runsMaintenance }: Role = { isSupervised: false, runsMaintenance: true },
+  role: Role = { isSupervised: false, runsMaintenance: true },
 ): Promise<Service> {
   const { UGS_METRICS_PORT: port, UGS_METRICS_HOST: host } = config
-  if (port === undefined) return start(config, runsMaintenance)
+  if (port === undefined) return start(config, role)
   let service: StartedService | undefined
   const isReady = () => service?.isReady() ?? Promise.resolve(false)
   // Loading prom-client takes time and memory.
   const { Metrics } = await import('../observability/metrics/metrics.ts')
   const metrics = new Metrics({ version, store: config.storeLocation.kind, isReady })
-  const server = isSupervised ? undefined : await serveMetrics({ host, port, read: () => metrics.text() })
+  const server = role.isSupervised
+    ? undefined
+    : await serveMetrics({ host, port, read: () => metrics.text() })
   const end = async () => {
     metrics.stop()
     await server?.close()
   }
   try {
-    const started = (service = await start(config, runsMaintenance, metrics))
+    const started = (service = await start(config, role, metrics))
     return {
       ...started,
       metricsUrl: server?.url,
@@ -112,8 +114,8 @@ interface StartedService extends Service {
   readonly isReady: () => Promise<boolean>
 }
 
-async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics): Promise<StartedService> {
-  const { host, logs, ...published } = await prepareStart(config, metrics)
+async function start(config: Config, role: Role, metrics?: Metrics): Promise<StartedService> {
+  const { host, logs, ...published } = await prepareStart(config, role, metrics)
   const { logger, observers, traces } = logs
   const store = await openObservedStore(config, logs, metrics)
   const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
@@ -149,7 +151,7 @@ async function start(config: Config, runsMaintenance: boolean, metrics?: Metrics
     })
     const origin = await listen(app, host, config.PORT)
     const firstStart = await prepareFirstStart(config, store, config.UGS_PUBLIC_URL ?? origin)
-    const jobs = { config, store, keyring, usage, metrics, logger, runsMaintenance, isChecked }
+    const jobs = { config, store, keyring, usage, metrics, logger, isChecked, ...role }
     const stopJobs = startBackgroundJobs(jobs)
     const { server } = app
     const stop = async (drainMs: number) => {
@@ -275,9 +277,10 @@ function limitsOf(config: Config): AppDependencies['limits'] {
  * Checks settings before the store is opened, so that a wrong one leaves no new store, and opens the logs.
  * @throws ListenError, SecretKeyError, ConsoleFilesError
  */
-async function prepareStart(config: Config, metrics: Metrics | undefined) {
+async function prepareStart(config: Config, { isSupervised }: Role, metrics: Metrics | undefined) {
   checkProvidedKeys(config)
-  const host = await ownAddress(config.HOST).catch(refuseAddress)
+  // The workers share the port, which the supervisor has checked.
+  const host = await serviceAddress(isSupervised ? { ...config, PORT: 0 } : config)
   const consoleFolder = config.UGS_CONSOLE === 'on' ? findConsole() : null
   const publicUrl = config.UGS_PUBLIC_URL ?? null
   return { host, consoleFolder, publicUrl, logs: await openLogs(config, metrics) }
@@ -287,8 +290,4 @@ async function prepareStart(config: Config, metrics: Metrics | undefined) {
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   await app.listen({ host, port, backlog: 4096 }).catch(refuseAddress)
   return listeningUrl(app.server.address() as AddressInfo)
-}
-
-function refuseAddress(error: unknown): never {
-  throw listenError(error, { host: 'HOST', port: 'PORT' })
 }

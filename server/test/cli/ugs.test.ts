@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { existsSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { sendRequest } from '../support/http.ts'
@@ -272,19 +273,23 @@ describe('ugs', () => {
     assert.deepEqual(Object.keys(JSON.parse(result.stderr)), ['level', 'time', 'msg'])
   })
 
-  it('reports a port in use and how to choose another', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const { port } = taken.address() as { port: number }
-    const result = await runUgsInNewProcess(['serve'], {
-      PORT: String(port),
-      UGS_DATA_DIR: temporaryFolder(t),
+  for (const args of [[], ['--workers', '2']])
+    it(`reports a port in use before it creates anything: serve ${args.join(' ')}`, async (t) => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      t.after(() => taken.close())
+      await once(taken, 'listening')
+      const { port } = taken.address() as { port: number }
+      const folder = join(temporaryFolder(t), 'data')
+      const result = await runUgsInNewProcess(['serve', ...args], {
+        PORT: String(port),
+        UGS_DATA_DIR: folder,
+      })
+      assert.deepEqual(
+        [result.code, failureIn(result.stderr)],
+        [1, 'PORT: the address is already in use; use another port'],
+      )
+      assert.ok(!existsSync(folder))
     })
-    taken.close()
-    assert.equal(result.code, 1)
-    assert.match(result.stderr, /PORT: the address is already in use; use another port/)
-    assert.doesNotMatch(result.stdout + result.stderr, /uga_/)
-  })
 
   it('migrate creates the tables, and does nothing when run again', async (t) => {
     const folder = temporaryFolder(t)

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * Resolves a host name, and checks that it is an address of this machine.
+ * Resolves a host name, and checks that it is an address of this machine whose port is free. 0 stands for any port.
  * @throws the system's error
  */
-export async function ownAddress(host: string): Promise<string> {
+export async function ownAddress(host: string, port = 0): Promise<string> {
   const { address } = await lookup(host)
   // Exclusive, because workers share other servers.
-  const server = createServer().listen({ host: address, port: 0, exclusive: true })
+  const server = createServer().listen({ host: address, port, exclusive: true })
   await once(server, 'listening')
   server.close()
   await once(server, 'close')
