@@ -123,6 +123,9 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     user_group: userGroups,
     user_group_version: 1,
     deleted_user_group: 1,
+    search_posting: 0,
+    // With the creation and the deletion of the deleted one.
+    unindexed_user_group: userGroups + 2,
     last_introspection: 1,
     schema: 2,
     data_source: 2,

@@ -19,6 +19,7 @@ const withBuckets = [
   'mapping_entry',
   'superseded_token',
   'idempotency_key',
+  'unindexed_user_group',
   'audit_event',
 ]
 
