@@ -4,12 +4,16 @@ import { openDatabase, runDialects } from './databases/open.ts'
 import { UsageError } from './errors.ts'
 import { compileOnly, Probe, type Verdict } from './probe.ts'
 import { formats } from './reports.ts'
+import { rls } from './rls/command.ts'
 import { readTemplates, type Template } from './templates.ts'
 import { readCustomers, serviceOf, type Customer } from './user-groups.ts'
 
 const usage = `Usage: ugs-isolation probe [options]
+       ugs-isolation rls print | verify [options]
 
-Runs each template of a dashboard twice, once with the rows of other customers hidden. The results must be equal.
+probe       runs each template of a dashboard twice, once with the rows of other customers hidden. The results must be equal.
+rls print   prints the SQL of row-level security in PostgreSQL
+rls verify  checks row-level security as the role of the dashboards, through their connection pool
 
 Options:
   --config FILE        tables, templates and customers (default: isolation.json)
@@ -22,7 +26,7 @@ Environment:
   DATABASE_URL                postgres://…, sqlite:PATH, duckdb:PATH or mysql://…
   UGS_URL, UGS_ADMIN_TOKEN    the service, for user groups given by their ids
 
-Exit codes: 0 isolated, 1 a leak, 2 not judged, or wrong input`
+Exit codes: 0 isolated, 1 a leak or finding, 2 not judged, or wrong input`
 
 const options = {
   config: { type: 'string', default: 'isolation.json' },
@@ -55,11 +59,17 @@ export async function main(
       print(usage)
       return values.help ? 0 : 2
     }
-    const [command = '', surplus] = positionals
+    const [command = '', action, surplus] = positionals
+    const unexpected = command === 'rls' ? surplus : action
+    if (unexpected !== undefined && (command === 'rls' || command === 'probe'))
+      throw new UsageError(`${command} takes no "${unexpected}": see ugs-isolation --help`)
+    if (command === 'rls')
+      return await rls(
+        { ...values, action, timeoutMs: timeoutOf(values), databaseUrl: env.DATABASE_URL },
+        print,
+      )
     if (command !== 'probe')
       throw new UsageError(`there is no command "${command}": see ugs-isolation --help`)
-    if (surplus !== undefined)
-      throw new UsageError(`${command} takes no "${surplus}": see ugs-isolation --help`)
     return await probe(values, env, print)
   } catch (error) {
     // An error must not end with the exit code of a leak.
@@ -88,9 +98,7 @@ async function probe(
 ): Promise<number> {
   const format = formats[values.format]
   if (format === undefined) throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`)
-  const timeoutMs = Number(values.timeout) * 1000
-  if (!(timeoutMs > 0 && timeoutMs <= 3_600_000))
-    throw new UsageError('--timeout must be a number of seconds, at most 3600')
+  const timeoutMs = timeoutOf(values)
   const config = readConfig(values.config)
   const templates = await readTemplates(config)
   const customers = await readCustomers(config, serviceOf(env))
@@ -132,6 +140,12 @@ async function judge(
     await database.close()
     showProgress()
   }
+}
+
+function timeoutOf({ timeout }: { readonly timeout: string }): number {
+  const timeoutMs = Number(timeout) * 1000
+  if (timeoutMs > 0 && timeoutMs <= 3_600_000) return timeoutMs
+  throw new UsageError('--timeout must be a number of seconds, at most 3600')
 }
 
 /** Writes the progress to a terminal, or clears it. */

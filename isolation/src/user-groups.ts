@@ -26,16 +26,19 @@ export function serviceOf(env: NodeJS.ProcessEnv): Service | undefined {
 
 /** Returns the user groups to judge, and a stranger with the properties of the first. @throws UsageError */
 export async function readCustomers(config: Config, service: Service | undefined): Promise<Customer[]> {
-  const listed =
-    typeof config.userGroups === 'string' ? readFile(config.folder, config.userGroups) : config.userGroups
   const found: VariableSource[] = []
-  for (const entry of listed)
+  for (const entry of readUserGroups(config))
     found.push(typeof entry === 'string' ? await ask(service, entry) : variablesOf(entry))
   const [first] = found
   if (first === undefined)
     throw new UsageError('isolation.json: "user_groups" is missing; two customers or more are best')
   const stranger = { ...first, providedId: strangeId(first.providedId), name: 'A stranger' }
   return [...found.map((source) => ({ ...source, isStranger: false })), { ...stranger, isStranger: true }]
+}
+
+/** Returns the user groups of the configuration, or of its file. @throws UsageError */
+export function readUserGroups({ folder, userGroups }: Config): readonly (string | UserGroupFields)[] {
+  return typeof userGroups === 'string' ? readFile(folder, userGroups) : userGroups
 }
 
 /** Returns an id that no customer has, in the form of a customer's id: a column may accept only such. */

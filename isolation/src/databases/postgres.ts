@@ -48,7 +48,7 @@ interface Plan {
 
 /** Connects with `pg`, and begins a read-only transaction with one snapshot. @throws UsageError */
 export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
-  const client = await connect(url, folder, timeoutMs)
+  const client = await connect(url, folder)
   const rows = async (text: string, values: unknown[] = []) =>
     (
       await client.query<(string | number | null)[]>({
@@ -71,6 +71,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     }
   }
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  await client.query(`SET LOCAL statement_timeout = ${timeoutMs}`)
   const roots = new Map(
     (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
       JSON.stringify([schema, name]),
@@ -114,11 +115,11 @@ function readBy(plan: Plan): Pick<Relation, 'schema' | 'name'>[] {
   return [...(name === undefined ? [] : [{ schema, name }]), ...plans.flatMap(readBy)]
 }
 
-async function connect(url: URL, folder: string, timeoutMs: number): Promise<pg.Client> {
+/** Connects with start-up parameters that PgBouncer accepts. @throws UsageError */
+export async function connect(url: URL, folder: string): Promise<pg.Client> {
   const { Client } = loadDriver('pg', folder) as typeof pg
   const client = new Client({
     connectionString: url.href,
-    statement_timeout: timeoutMs,
     connectionTimeoutMillis: 10_000,
     application_name: 'ugs-isolation',
   })
@@ -133,7 +134,7 @@ async function connect(url: URL, folder: string, timeoutMs: number): Promise<pg.
   return client
 }
 
-function queryError(error: unknown): QueryError {
+export function queryError(error: unknown): QueryError {
   const { code = '', message } = error as { code?: string; message: string }
   if (code === '57014') return new QueryError(tooSlow, message)
   // Messages of class 42 (syntax, names, types, privileges) name no values.

@@ -16,8 +16,8 @@ export const pgbouncer: Tool = {
 
 /**
  * Starts a PgBouncer with transaction pooling that listens on a socket in a new folder. It refuses start-up parameters unless `more`
- * settings ignore them. It connects as the superuser unless another role is given. Returns a function that turns the URL of a database
- * into its URL through PgBouncer.
+ * settings ignore them. It connects with the user and password of `roleUrl`, by default a superuser. Returns a function that turns the
+ * URL of a database into its URL through PgBouncer.
  */
 export async function startPgBouncer(
   t: Scope,
