@@ -20,6 +20,7 @@ Options:
   --format FORMAT      ${Object.keys(formats).join(', ')} (default: text)
   --show-rows          print values of rows that differ, and the database's own messages
   --allow-write-role   use a role that may write
+  --rls-role NAME      judge what no shadow can cover, such as views, by this role of row-level security
   --timeout SECONDS    maximum time of one query (default: 30)
 
 Environment:
@@ -33,6 +34,7 @@ const options = {
   format: { type: 'string', default: 'text' },
   'show-rows': { type: 'boolean', default: false },
   'allow-write-role': { type: 'boolean', default: false },
+  'rls-role': { type: 'string' },
   timeout: { type: 'string', default: '30' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const
@@ -129,7 +131,13 @@ async function judge(
       throw new UsageError(
         `the role ${database.writePrivilege}: use one that may only read, or --allow-write-role`,
       )
-    const probe = await Probe.create({ config, customers, database, showRows: values['show-rows'] })
+    const probe = await Probe.create({
+      config,
+      customers,
+      database,
+      showRows: values['show-rows'],
+      rlsRole: values['rls-role'],
+    })
     const verdicts: Verdict[] = []
     for (const template of templates) {
       showProgress(verdicts.length, templates.length)

@@ -6,8 +6,9 @@ import {
 } from '@user-group-service/renderer/templates'
 import { differenceOf, isSame, isSameList } from './compare.ts'
 import type { Config } from './config.ts'
-import type { Database, Row } from './databases/database.ts'
+import type { Database, Relation, Row, RowLevelSecurity } from './databases/database.ts'
 import { QueryError, UsageError } from './errors.ts'
+import { opaqueFunctionsOf, requireSafeRole } from './rls/probe.ts'
 import { hasRows, withContent, type Content } from './shadow.ts'
 import { NotJudged, readStatement, unlisted, type KnownTable, type Statement } from './statement.ts'
 import type { Template } from './templates.ts'
@@ -30,12 +31,21 @@ export interface Verdict {
   readonly examples: readonly { readonly withOthers: Row | null; readonly alone: Row | null }[]
 }
 
+type Leak = Pick<Verdict, 'reason' | 'userGroupId' | 'rows' | 'differingRows' | 'examples'>
+
+const isUnstable =
+  'gives another result each time it runs: fix the time, random values, or the order under a LIMIT'
+const isOrderDependent =
+  'depends on the order in which the database reads rows: give LIMIT and windows an ORDER BY without ties'
+
 export interface ProbeOptions {
   readonly config: Config
   readonly customers: readonly Customer[]
   readonly database: Database
   /** True if verdicts and reasons may contain values of rows. */
   readonly showRows: boolean
+  /** Role of the row-level security kit, which judges templates that no shadow can cover. */
+  readonly rlsRole?: string | undefined
 }
 
 const unknown: Verdict = {
@@ -48,6 +58,16 @@ const unknown: Verdict = {
   differingRows: null,
   examples: [],
 }
+
+/** Row-level security, which stands in where no shadow can. */
+interface RlsJudge {
+  readonly role: string
+  readonly query: RowLevelSecurity['query']
+  readonly opaqueFunctions: ReadonlySet<string>
+}
+
+/** Words of queries whose result may depend on the order in which the database reads rows. */
+const orderWords = /^(limit|fetch|offset|over|distinct|\w+_agg|\w+agg)$/i
 
 /** Number of differing rows that are shown. */
 const maxExamples = 3
@@ -62,13 +82,16 @@ export class Probe {
   readonly #database: Database
   readonly #showRows: boolean
   readonly #tables: readonly KnownTable[]
+  readonly #rls: RlsJudge | null
   /** By table: the reason why its data prove nothing; null if they do. */
   readonly #coverage = new Map<KnownTable, string | null>()
 
   private constructor(
     { config, customers, database, showRows }: ProbeOptions,
     tables: readonly KnownTable[],
+    rls: RlsJudge | null,
   ) {
+    this.#rls = rls
     this.#config = config
     this.#customers = customers
     this.#database = database
@@ -76,20 +99,28 @@ export class Probe {
     this.#tables = tables
   }
 
-  /** Looks the listed tables up. @throws UsageError if one does not exist */
+  /** Looks the listed tables up. @throws UsageError if one does not exist, or if the role of row-level security sees too much */
   static async create(options: ProbeOptions): Promise<Probe> {
-    return new Probe(options, await findTables(options.config, options.database))
+    const { config, database, rlsRole: role } = options
+    const tables = await findTables(config, database)
+    if (role === undefined) return new Probe(options, tables, null)
+    const rls = await requireSafeRole(database, config, role)
+    const opaqueFunctions = await opaqueFunctionsOf(rls)
+    return new Probe(options, tables, { role, opaqueFunctions, query: rls.query.bind(rls) })
   }
 
   async judge(template: Template): Promise<Verdict> {
     const verdict = { ...unknown, path: template.path }
     try {
-      const statement = readStatement(template, this.#config, this.#tables, this.#database)
+      const { statement, rls } = this.#read(template)
       let failure: NotJudged | TemplateError | undefined
       for (const absent of variantsOf(template))
         for (const customer of this.#customers) {
           try {
-            const leak = await this.#findLeak(statement, customer, absent)
+            const leak =
+              rls === null
+                ? await this.#findLeak(statement, customer, absent)
+                : await this.#findLeakUnderRls(rls, statement, customer, absent)
             if (leak !== null) return { ...verdict, judgement: 'leak', ...leak }
           } catch (error) {
             // A leak for another customer is certain, so it comes first.
@@ -98,7 +129,8 @@ export class Probe {
           }
         }
       if (failure !== undefined) throw failure
-      for (const table of statement.tables) await this.#checkCoverage(table)
+      // A function may read any of them.
+      for (const table of rls === null ? statement.tables : this.#tables) await this.#checkCoverage(table)
       return { ...verdict, judgement: 'ok' }
     } catch (error) {
       if (error instanceof TemplateError) return { ...verdict, reason: error.message, line: error.line }
@@ -109,21 +141,57 @@ export class Probe {
     }
   }
 
-  /** Returns how the customer's result depends on other customers; null if it does not. @throws NotJudged */
-  async #findLeak(
+  /** Reads a template, for row-level security if no shadow can cover it. @throws NotJudged */
+  #read(template: Template): { statement: Statement; rls: RlsJudge | null } {
+    const rls = this.#rls
+    try {
+      return { statement: readStatement(template, this.#config, this.#tables, this.#database), rls: null }
+    } catch (error) {
+      if (rls === null || !(error instanceof NotJudged)) throw error
+      const { opaqueFunctions } = rls
+      return {
+        statement: readStatement(template, this.#config, this.#tables, this.#database, opaqueFunctions),
+        rls,
+      }
+    }
+  }
+
+  /** As `#findLeak`, but the policies of the role hide the rows of others. @throws NotJudged */
+  async #findLeakUnderRls(
+    { role, query }: RlsJudge,
     statement: Statement,
     customer: Customer,
     absent: readonly string[],
-  ): Promise<Pick<Verdict, 'reason' | 'userGroupId' | 'rows' | 'differingRows' | 'examples'> | null> {
+  ): Promise<Leak | null> {
+    const compiled = () => this.#compile(statement.sql, statement, customer, absent)
+    const run = (as: string | null) =>
+      this.#attempt(as === null ? 'fails' : `fails as ${as}`, async () =>
+        query(compiled(), customer.providedId, as),
+      )
+    for (const { schema, name } of await this.#tablesRead(statement, customer, absent))
+      if (this.#listed(schema, name) === undefined) throw new NotJudged(unlisted(`${schema}.${name}`))
+    const plain = await run(null)
+    const alone = await run(role)
+    if (!isSame(plain, await run(null))) throw new NotJudged(isUnstable)
+    const difference = differenceOf(plain, alone)
+    if (difference.missing.length === 0 && difference.added.length === 0) {
+      if (statement.isOrdered && !isSameList(plain, alone)) throw new NotJudged(isOrderDependent)
+      return null
+    }
+    // Only the number of rows can tell, because policies may change the order in which rows are read.
+    if (plain.length === alone.length && statement.tokens.some(({ text }) => orderWords.test(text)))
+      throw new NotJudged(isOrderDependent)
+    return this.#leakOf(customer, difference, Math.max(plain.length, alone.length))
+  }
+
+  /** Returns how the customer's result depends on other customers; null if it does not. @throws NotJudged */
+  async #findLeak(statement: Statement, customer: Customer, absent: readonly string[]): Promise<Leak | null> {
     const run = (content?: Content) => this.#run(statement, customer, absent, content)
     await this.#checkTablesRead(statement, customer, absent)
     const plain = await run()
     const alone = await run('own')
     const again = await run()
-    if (!isSame(plain, again))
-      throw new NotJudged(
-        'gives another result each time it runs: fix the time, random values, or the order under a LIMIT',
-      )
+    if (!isSame(plain, again)) throw new NotJudged(isUnstable)
     const difference = differenceOf(plain, alone)
     const differing = Math.max(difference.missing.length, difference.added.length)
     const differsInOrder = differing === 0 && statement.isOrdered && !isSameList(plain, alone)
@@ -135,17 +203,19 @@ export class Probe {
     } else if (!reordered.every((rows) => isSame(plain, rows))) {
       // Then only the number of rows can tell.
       const isSameCount = reordered.every(({ length }) => length === plain.length)
-      if (!isSameCount || alone.length === plain.length)
-        throw new NotJudged(
-          'depends on the order in which the database reads rows: give LIMIT and windows an ORDER BY without ties',
-        )
+      if (!isSameCount || alone.length === plain.length) throw new NotJudged(isOrderDependent)
     }
+    return this.#leakOf(customer, difference, Math.max(plain.length, alone.length))
+  }
+
+  #leakOf(customer: Customer, difference: ReturnType<typeof differenceOf>, rows: number): Leak {
     const who = customer.isStranger ? 'a customer without rows' : customer.providedId
-    const rows = Math.max(plain.length, alone.length)
+    const differing = Math.max(difference.missing.length, difference.added.length)
     return {
-      reason: differsInOrder
-        ? `${who}: the order of the rows depends on other customers' rows`
-        : `${who}: ${differing} of ${rows} ${rows === 1 ? 'row differs' : 'rows differ'} if other customers' rows are hidden`,
+      reason:
+        differing === 0
+          ? `${who}: the order of the rows depends on other customers' rows`
+          : `${who}: ${differing} of ${rows} ${rows === 1 ? 'row differs' : 'rows differ'} if other customers' rows are hidden`,
       userGroupId: customer.isStranger ? null : customer.providedId,
       rows,
       differingRows: differing,
@@ -160,17 +230,29 @@ export class Probe {
 
   /** Refuses a template that reads a table which no shadow can cover, such as through a view. */
   async #checkTablesRead(statement: Statement, customer: Customer, absent: readonly string[]): Promise<void> {
-    const read = await this.#attempt('cannot be planned', () =>
-      this.#database.tablesRead(this.#compile(statement.sql, statement, customer, absent)),
-    )
-    for (const { schema, name } of read ?? []) {
-      const listed = this.#tables.find(({ relation }) => relation.name === name && relation.schema === schema)
+    for (const { schema, name } of await this.#tablesRead(statement, customer, absent)) {
+      const listed = this.#listed(schema, name)
       if (listed === undefined) throw new NotJudged(unlisted(`${schema}.${name}`))
       if (listed.owner !== null && !statement.tables.includes(listed))
         throw new NotJudged(
           `reads ${listed.title} through a view or a function, where no shadow can hide other customers' rows`,
         )
     }
+  }
+
+  async #tablesRead(
+    statement: Statement,
+    customer: Customer,
+    absent: readonly string[],
+  ): Promise<Pick<Relation, 'schema' | 'name'>[]> {
+    const read = await this.#attempt('cannot be planned', () =>
+      this.#database.tablesRead(this.#compile(statement.sql, statement, customer, absent)),
+    )
+    return read ?? []
+  }
+
+  #listed(schema: string, name: string): KnownTable | undefined {
+    return this.#tables.find(({ relation }) => relation.name === name && relation.schema === schema)
   }
 
   /** Refuses to call a template isolated on data that could show no leak. @throws NotJudged */

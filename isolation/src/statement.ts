@@ -34,6 +34,7 @@ const queryWords = ['select', 'with', 'values', 'table', 'from', '(']
 
 /**
  * Reads a template. A shadow stands only for a name without schema, and only tables can have one, so that anything else is not judged.
+ * Row-level security has no such limits, except for the opaque functions, which are given for a template that it judges.
  * @throws NotJudged
  * @throws TemplateError for a template that `compileSql` refuses to split
  */
@@ -42,6 +43,7 @@ export function readStatement(
   config: Config,
   known: readonly KnownTable[],
   database: Database,
+  opaqueFunctions?: ReadonlySet<string>,
 ): Statement {
   const { dialect, catalog } = database
   const statements = scanSql(template.sql, { dialect, identifiers: config.identifiers })
@@ -56,9 +58,12 @@ export function readStatement(
     if (token.kind !== 'name') continue
     // Quotes and settings decide whether case counts.
     const named = known.filter((table) => isNamed(table, token))
-    const reasons = named.map((table) => reasonOfTable(tokens, i, table, catalog))
     const reason =
-      reasons.find((found) => found !== undefined) ?? reasonOfName(tokens, i, known, config, database)
+      opaqueFunctions === undefined
+        ? (named
+            .map((table) => reasonOfTable(tokens, i, table, catalog))
+            .find((found) => found !== undefined) ?? reasonOfName(tokens, i, known, config, database))
+        : reasonUnderRls(tokens, i, opaqueFunctions, database)
     if (reason !== undefined) throw new NotJudged(reason, token.start)
     for (const table of named) tables.add(table)
   }
@@ -122,6 +127,21 @@ function reasonOfName(
     unknown &&
     unlisted(`${unknown.kind === 'table' ? '' : `the ${unknown.kind} `}${unknown.schema}.${unknown.name}`)
   )
+}
+
+/** Returns why row-level security might not hold for a name. */
+function reasonUnderRls(
+  tokens: readonly SqlToken[],
+  i: number,
+  opaqueFunctions: ReadonlySet<string>,
+  { catalog, readingFunctions }: Database,
+): string | undefined {
+  const name = (tokens[i] as SqlToken).text.toLowerCase()
+  const isCalled = tokens[i + 1]?.text === '('
+  const isAttribute = tokens[i - 1]?.text === '.' && schemaBefore(tokens, i, catalog) === undefined
+  const evades =
+    (isCalled && readingFunctions.test(name)) || ((isCalled || isAttribute) && opaqueFunctions.has(name))
+  return evades ? `calls ${name}, which may evade row-level security` : undefined
 }
 
 function isNamed({ name }: { readonly name: string }, { text }: SqlToken): boolean {

@@ -42,8 +42,20 @@ export interface Database {
    * @throws QueryError
    */
   tablesRead(statement: CompiledSql): Promise<Pick<Relation, 'schema' | 'name'>[] | undefined>
+  /** Row-level security; undefined on databases that are not supported. */
+  readonly rls?: RowLevelSecurity
   close(): Promise<void>
 }
+
+/** Row-level security in the transaction of the probe. */
+export interface RowLevelSecurity {
+  readonly ask: Ask
+  /** Runs a query with the settings of a customer, as the role, or as the probe's own role. @throws QueryError */
+  query(statement: CompiledSql, userGroupId: string, role: string | null): Promise<Row[]>
+}
+
+/** Runs a query and returns its rows as objects. */
+export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>
 
 export interface OpenOptions {
   readonly url: URL

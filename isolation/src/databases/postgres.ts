@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { QueryError, tooSlow, UsageError } from '../errors.ts'
 import { relationsOf, type Catalog, type Database, type OpenOptions, type Relation } from './database.ts'
 import { loadDriver } from './drivers.ts'
+import { quote } from '../rls/policy.ts'
 
 const float4 = 700
 const float8 = 701
@@ -82,7 +83,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
   await client.query('SAVEPOINT probe')
   return {
     dialect: 'postgresql',
-    quote: (name) => `"${name.replaceAll('"', '""')}"`,
+    quote,
     noLimit: 'OFFSET 0',
     readingFunctions:
       /^(pg_.*|(query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|lo_.*|currval|lastval|nextval|setval|txid_.*)$/,
@@ -93,6 +94,20 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
       const [[json] = []] = await guarded(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values)
       const [{ Plan: plan }] = JSON.parse(String(json)) as [{ readonly Plan: Plan }]
       return readBy(plan).map((table) => roots.get(JSON.stringify([table.schema, table.name])) ?? table)
+    },
+    rls: {
+      ask: async (text, values) => (await client.query<Record<string, unknown>>(text, [...values])).rows,
+      async query({ text, values }, userGroupId, role) {
+        await guarded(
+          "SELECT set_config('ugs.user_group_id', $1, true), set_config('ugs.viewer_id', '', true)",
+          [userGroupId],
+        )
+        if (role !== null) await guarded(`SET LOCAL ROLE ${quote(role)}`, [])
+        const result = await guarded(text, values)
+        // Ends the role and the settings.
+        await client.query('ROLLBACK TO SAVEPOINT probe')
+        return result
+      },
     },
     close: () => client.end(),
   }

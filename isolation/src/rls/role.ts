@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Ask } from '../databases/database.ts'
 import { UsageError } from '../errors.ts'
 import {
   createPolicy,
@@ -19,9 +20,6 @@ export interface Finding {
   /** SQL, or an instruction where no SQL helps. */
   readonly fix: string
 }
-
-/** Runs a query and returns its rows. */
-export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>
 
 /** A protected table with the schema in which it was found. */
 export type FoundTable = ProtectedTable & { readonly schema: string }
