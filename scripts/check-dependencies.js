@@ -30,7 +30,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folders =
   process.argv.length > 2
     ? process.argv.slice(2)
-    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/postgres'].map((path) =>
+    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/generators', 'tools/postgres'].map((path) =>
         join(root, path),
       )
 
