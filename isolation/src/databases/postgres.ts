@@ -73,12 +73,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
   }
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   await client.query(`SET LOCAL statement_timeout = ${timeoutMs}`)
-  const roots = new Map(
-    (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
-      JSON.stringify([schema, name]),
-      { schema: String(rootSchema), name: String(root) },
-    ]),
-  )
+  const roots = await readRoots(rows)
   const writePrivilege = (await rows(writableQuery)).find(([reason]) => reason !== null)?.[0] ?? null
   await client.query('SAVEPOINT probe')
   return {
@@ -113,7 +108,19 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
   }
 }
 
-async function readCatalog(rows: (text: string) => Promise<unknown[][]>): Promise<Catalog> {
+type ReadRows = (text: string) => Promise<unknown[][]>
+
+/** Returns the table that a template names for each partition. */
+async function readRoots(rows: ReadRows): Promise<ReadonlyMap<string, Pick<Relation, 'schema' | 'name'>>> {
+  return new Map(
+    (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
+      JSON.stringify([schema, name]),
+      { schema: String(rootSchema), name: String(root) },
+    ]),
+  )
+}
+
+async function readCatalog(rows: ReadRows): Promise<Catalog> {
   const names = async (text: string) => (await rows(text)).map(([name]) => String(name))
   const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
   const schemas = relations.map(({ schema }) => schema.toLowerCase())

@@ -93,18 +93,7 @@ export async function checkRole(
   if (known.length === 0)
     throw new UsageError(`the database has no role ${role}: create it as ugs-isolation rls print shows`)
   const relations = (await ask(relationsQuery, [role])) as FoundRelation[]
-  const [{ path } = { path: [] }] = (await ask('SELECT current_schemas(false)::text[] AS path', [])) as {
-    path: string[]
-  }[]
-  const found = (table: Config['tables'][number]) => {
-    const schemas = table.schema === undefined ? path : [table.schema]
-    const relation = schemas.flatMap((schema) =>
-      relations.filter((one) => one.schema === schema && one.name === table.name),
-    )[0]
-    if (relation === undefined)
-      throw new UsageError(`isolation.json: the database has no table ${table.title}`)
-    return relation
-  }
+  const found = await finderOf(ask, relations)
   const listed = new Set(config.tables.map(found))
   const tables = protectedTables(config).map((table) => {
     const relation = found(table)
@@ -148,6 +137,21 @@ export async function checkRole(
       ),
     ],
     tables,
+  }
+}
+
+/** Returns a function that finds the relation of a listed table. @throws UsageError if there is none */
+async function finderOf(ask: Ask, relations: readonly FoundRelation[]) {
+  const [{ path } = { path: [] }] = (await ask('SELECT current_schemas(false)::text[] AS path', [])) as {
+    path: string[]
+  }[]
+  return ({ schema, name, title }: Config['tables'][number]): FoundRelation => {
+    const schemas = schema === undefined ? path : [schema]
+    const [relation] = schemas.flatMap((one) =>
+      relations.filter((found) => found.schema === one && found.name === name),
+    )
+    if (relation !== undefined) return relation
+    throw new UsageError(`isolation.json: the database has no table ${title}`)
   }
 }
 
