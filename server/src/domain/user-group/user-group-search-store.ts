@@ -41,13 +41,13 @@ export interface SearchUserGroups extends TenantScope {
   readonly limit: number
 }
 
-export interface SearchResult {
+interface SearchResult {
   readonly userGroups: readonly UserGroup[]
   /** Position of the next call; null at the end. */
   readonly position: string | null
 }
 
-export interface CountEntries extends TenantScope {
+interface CountEntries extends TenantScope {
   /** Counts entries after this one; null starts at the beginning. */
   readonly after: MappingEntry | null
 }
