@@ -173,7 +173,11 @@ describe('ugs store copy', () => {
     const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
     const count = (table: string) =>
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0
-    const [entries, events] = [count('mapping_entry'), count('audit_event')]
+    const [entries, events, changes] = [
+      count('mapping_entry'),
+      count('audit_event'),
+      count('unindexed_user_group'),
+    ]
     database.close()
     assert.ok(entries > 0 && events > bulkIds.length)
     assert.deepEqual(
@@ -182,6 +186,8 @@ describe('ugs store copy', () => {
         ['workspace', 2],
         ['api_token', 7],
         ['user_group', 4 * oddBodies.length + bulkIds.length],
+        ['unindexed_user_group', changes],
+        ['search_posting', 0],
         ['user_group_version', 1],
         ['deleted_user_group', 1],
         ['last_introspection', 1],
@@ -200,8 +206,8 @@ describe('ugs store copy', () => {
         ['secret_key_check', 2],
       ],
     )
-    // Three tables are empty.
-    assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length - 2)
+    // Four tables are empty.
+    assert.equal(new Set(copied.map(({ checksum }) => checksum)).size, copied.length - 3)
   })
 
   it('prints the same when run again, also as JSON, and changes nothing', async (t) => {

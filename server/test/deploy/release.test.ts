@@ -77,7 +77,7 @@ test('a release: the version in every manifest, and the notes from the changelog
 
 test('a release names its repository and commit where it is published', (t) => {
   const folder = temporaryFolder(t)
-  const npmPackages = ['server', 'client', 'renderer']
+  const npmPackages = ['server', 'client', 'renderer', 'isolation']
   const manifests = npmPackages.map((name) => `${name}/package.json`)
   const readmes = [...npmPackages, 'clients/python'].map((name) => `${name}/README.md`)
   const [chart, values] = ['Chart', 'values'].map((name) => `deploy/helm/user-group-service/${name}.yaml`)
@@ -117,7 +117,9 @@ test('a release names its repository and commit where it is published', (t) => {
 
 test('a release publishes each npm package as a file, which npm takes for a repository without ./', (t) => {
   const folder = temporaryFolder(t)
-  const packages = ['', '-client', '-renderer'].map((part) => `user-group-service${part}-1.0.0-rc.1.tgz`)
+  const packages = ['', '-client', '-renderer', '-isolation'].map(
+    (part) => `user-group-service${part}-1.0.0-rc.1.tgz`,
+  )
   mkdirSync(join(folder, 'release'))
   for (const file of [...packages, 'sbom.json', 'alerts.yml'])
     writeFileSync(join(folder, 'release', file), '')

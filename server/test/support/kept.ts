@@ -99,7 +99,14 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
 }
 
 /** Tables that the service also writes in the background. */
-const notKept = ['last_introspection', 'change_count', 'webhook_leader', 'webhook_delivery']
+const notKept = [
+  'last_introspection',
+  'change_count',
+  'webhook_leader',
+  'webhook_delivery',
+  'search_posting',
+  'unindexed_user_group',
+]
 
 function keptRow(table: string): (row: unknown) => KeptRow {
   const inBackground = { last_used_at: undefined, last_success_at: undefined, failing_since: undefined }
@@ -126,10 +133,10 @@ async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<un
   }
 }
 
-/** Leaves out the table that each service writes every second. */
+/** Leaves out the tables that each service writes every second, or every ten. */
 const tableNames = `
   SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-  WHERE schemaname !~ '^pg_|^information_schema$' AND tablename <> 'process_mark'`
+  WHERE schemaname !~ '^pg_|^information_schema$' AND tablename NOT IN ('process_mark', 'search_posting', 'unindexed_user_group')`
 
 async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
   const client = new Client(url)

@@ -24,17 +24,17 @@ export async function startPgBouncer(
   command: string,
   poolSize: number,
   more: Record<string, string> = {},
-  role?: string,
+  roleUrl?: string,
 ): Promise<(databaseUrl: string) => string> {
   const folder = temporaryFolder(t)
   // PgBouncer refuses to run as root, and must own its folder.
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
-  const { hostname, port, username, password } = new URL(await serverUrl())
+  const { hostname, port, username, password } = new URL(roleUrl ?? (await serverUrl()))
   const server = {
     host: hostname,
     port: port || '5432',
-    user: role ?? decodeURIComponent(username),
+    user: decodeURIComponent(username),
     ...(password !== '' && { password: decodeURIComponent(password) }),
   }
   const settings = {

@@ -118,7 +118,9 @@ function* withPrefix(
   const end = endOfPrefix(prefix)
   // One lower bound for the index: of two, SQLite may choose the less selective one.
   const start =
-    position?.startsWith(prefix) === true ? sql`provided_id > ${position}` : sql`provided_id >= ${prefix}`
+    position !== null && Buffer.compare(Buffer.from(position), Buffer.from(prefix)) >= 0
+      ? sql`provided_id > ${position}`
+      : sql`provided_id >= ${prefix}`
   const rows = yield* sql<{
     team_id: number
     provided_id: string
