@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { locationOf } from '../../src/domain/user-group/location.ts'
@@ -23,6 +24,10 @@ export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> 
   const path = join(temporaryFolder(t), 'ugs.db')
   const source = { path, url: `sqlite:${path}` }
   await changing(source, (store) => fill(store, userGroups))
+  // An update of the search index would need many user groups.
+  const database = new BetterSqlite3(path)
+  database.exec("INSERT INTO search_posting VALUES (1, 'Customer', 1, 'a', 1, '0')")
+  database.close()
   return source
 }
 
@@ -123,7 +128,7 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     user_group: userGroups,
     // With the creation and the deletion of the deleted one.
     unindexed_user_group: userGroups + 2,
-    search_posting: 0,
+    search_posting: 1,
     user_group_version: 1,
     deleted_user_group: 1,
     last_introspection: 1,

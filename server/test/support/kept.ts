@@ -115,7 +115,7 @@ function keptRow(table: string): (row: unknown) => KeptRow {
 
 async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<unknown[]> {
   const query =
-    'SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session UNION ALL SELECT expires_at FROM webhook_leader UNION ALL SELECT count(*) FROM webhook_delivery ORDER BY 1'
+    'SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session UNION ALL SELECT expires_at FROM webhook_leader UNION ALL SELECT count(*) FROM webhook_delivery UNION ALL SELECT count(*) FROM search_posting ORDER BY 1'
   if (databaseUrl !== undefined) {
     const client = new Client(databaseUrl)
     await client.connect()

@@ -75,7 +75,7 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
 function* searchSlice({ workspaceId, environment, filter, position, limit }: SearchUserGroups, rows: number) {
   const scope = { workspaceId, environment }
   let { candidates, end } = yield* sliceOf(scope, filter, position, rows)
-  if (filter.namePart !== undefined || filter.textPart !== undefined)
+  if (hasPart(filter) && filter.providedIdPrefix === undefined)
     candidates = yield* withParts(scope, candidates, filter)
   const conditions = conditionsOf(filter)
   if (conditions.length === 0 && candidates.length > limit) {
@@ -99,7 +99,8 @@ function* sliceOf(
   rows: number,
 ): Operation<Slice> {
   const { providedIdPrefix, mappedTo, suspended, namePart = '', textPart = '' } = filter
-  if (providedIdPrefix !== undefined) return yield* withPrefix(scope, providedIdPrefix, position, rows)
+  if (providedIdPrefix !== undefined)
+    return yield* withPrefix(scope, providedIdPrefix, filter, position, rows)
   const after = Number(position ?? 0)
   const slice = { after, limit: rows }
   if (mappedTo !== undefined) return byTeamId(yield* mappedTeamIds(scope, mappedTo, slice), rows)
@@ -112,6 +113,7 @@ function* sliceOf(
 function* withPrefix(
   { workspaceId, environment }: TenantScope,
   prefix: string,
+  filter: UserGroupFilter,
   position: string | null,
   limit: number,
 ): Operation<Slice> {
@@ -121,15 +123,22 @@ function* withPrefix(
     position !== null && Buffer.compare(Buffer.from(position), Buffer.from(prefix)) >= 0
       ? sql`provided_id > ${position}`
       : sql`provided_id >= ${prefix}`
-  const rows = yield* sql<{
-    team_id: number
-    provided_id: string
-  }>`SELECT team_id, provided_id FROM user_group
+  const rows = yield* sql<TextRow>`SELECT team_id, provided_id, name FROM user_group
     WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND ${start}
       ${end === null ? raw('') : sql`AND provided_id < ${end}`}
     ORDER BY provided_id LIMIT ${limit}`.inBucket(null)
-  const candidates = rows.map((row) => ({ teamId: row.team_id, position: row.provided_id }))
-  return { candidates, end: rows.length === limit ? (candidates.at(-1)?.position ?? null) : null }
+  const candidates = rows
+    .filter(
+      ({ provided_id, name }) => !hasPart(filter) || hasParts({ providedId: provided_id, name }, filter),
+    )
+    .map((row) => ({ teamId: row.team_id, position: row.provided_id }))
+  return { candidates, end: rows.length === limit ? (rows.at(-1)?.provided_id ?? null) : null }
+}
+
+type TextRow = Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>
+
+function hasPart({ namePart, textPart }: UserGroupFilter): boolean {
+  return namePart !== undefined || textPart !== undefined
 }
 
 interface TeamIdRow {
@@ -175,7 +184,7 @@ function* withParts(
   candidates: readonly Candidate[],
   filter: UserGroupFilter,
 ): Operation<Candidate[]> {
-  const rows = yield* selectOf<Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>>(
+  const rows = yield* selectOf<TextRow>(
     scope,
     candidates,
     raw('user_group.team_id, user_group.provided_id, user_group.name'),

@@ -87,7 +87,7 @@ const waiting: Record<string, WaitingRequest> = {
     request: (token) => requestText({ token, body: JSON.stringify({ user_group_id: 'x', name: 'Name' }) }),
   },
   'requests without a body': {
-    table: 'user_group',
+    table: 'unindexed_user_group',
     scopes: 'admin',
     request: (token) => requestText({ token, path: '/admin/v1/user-groups' }),
   },

@@ -16,7 +16,11 @@ async function startWithDeadNode() {
     failures++ === 0
       ? Promise.reject(new PostgresFailure('57014', 'querying', { isConnectionUsable: true }))
       : new Promise(() => undefined)
-  const query = (text: string, values: readonly unknown[] = []): Promise<unknown> => {
+  const query = (
+    statement: string | { readonly text: string },
+    values: readonly unknown[] = [],
+  ): Promise<unknown> => {
+    const text = typeof statement === 'string' ? statement : statement.text
     if (text.includes('pg_extension')) return Promise.resolve([{ exists: true }])
     if (text.includes('pg_dist_partition')) return Promise.resolve([{}])
     if (text.includes('generate_series')) {
