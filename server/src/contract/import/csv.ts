@@ -4,6 +4,11 @@ const quote = 0x22
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
+/** Maximum number of lines read at once: about a millisecond of work. */
+export const maxBatchLines = 32
+/** Maximum number of fields of a record: that of the columns of a spreadsheet. */
+const maxFields = 16_384
+
 /** The separators of fields, by the names that users write. A tab is hard to type. */
 export const delimiters = { ',': ',', ';': ';', '|': '|', tab: '\t' } as const
 
@@ -29,10 +34,12 @@ interface CsvOptions {
   readonly maxBytes: number
   /** By default the separator that a first line `sep=…` names, else the first one in the first line. */
   readonly delimiter?: Delimiter | undefined
+  /** Returns true if no more records are needed. */
+  readonly isEnough?: () => boolean
 }
 
 /**
- * Reads records in batches. Skips blank lines and a first line `sep=…`, which spreadsheet programs write. After an invalid record,
+ * Reads records in batches of at most `maxBatchLines`. Skips blank lines and a first line `sep=…`, which spreadsheet programs write. After an invalid record,
  * reading continues on the next line only if this line cannot be part of a quoted field. Otherwise the invalid record is the last.
  * @param chunks large chunks, because an incomplete record is scanned again with each one
  */
@@ -45,16 +52,14 @@ export async function* readCsv(
   for await (const chunk of chunks) {
     // The remaining input is read, so that its sender can send all of it.
     if (reader.isStopped) continue
-    const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const { records, end } = reader.read(bytes, false)
-    rest = bytes.subarray(end)
-    yield records
+    rest = yield* reader.read(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), false)
   }
-  if (!reader.isStopped) yield reader.read(rest, true).records
+  yield* reader.read(rest, true)
 }
 
 class CsvReader {
   readonly #maxBytes: number
+  readonly #isEnough: () => boolean
   #delimiter: number | undefined
   #isFirst = true
   #line = 1
@@ -62,20 +67,21 @@ class CsvReader {
   #isSkipping = false
   #isStopped = false
 
-  constructor({ maxBytes, delimiter }: CsvOptions) {
+  constructor({ maxBytes, delimiter, isEnough = () => false }: CsvOptions) {
     this.#maxBytes = maxBytes
+    this.#isEnough = isEnough
     this.#delimiter = delimiter && delimiters[delimiter].charCodeAt(0)
   }
 
   get isStopped(): boolean {
-    return this.#isStopped
+    return this.#isStopped || this.#isEnough()
   }
 
-  /** Returns the complete records and their end. */
-  read(bytes: Buffer, isEnd: boolean): { readonly records: CsvRecord[]; readonly end: number } {
-    const records: CsvRecord[] = []
+  /** Yields the complete records and returns the bytes after them. */
+  *read(bytes: Buffer, isEnd: boolean): Generator<CsvRecord[], Buffer> {
+    let records: CsvRecord[] = []
     let end = 0
-    while (end < bytes.length && !this.#isStopped) {
+    for (let steps = 1; end < bytes.length && !this.isStopped; steps++) {
       const start = end
       const next = this.#next(bytes, start, isEnd)
       if (next === null) break
@@ -87,8 +93,12 @@ class CsvReader {
         records.push({ ...record, line, lastLine, size: end - start })
       }
       this.#line += linesIn(bytes, start, end)
+      if (steps % maxBatchLines > 0) continue
+      yield records
+      records = []
     }
-    return { records, end }
+    yield records
+    return bytes.subarray(end)
   }
 
   /** Returns a record, or null where there is none, and the end; null if the input is incomplete. */
@@ -139,11 +149,14 @@ class CsvReader {
     return { record: invalid(`${problem}. ${nothingMore(this.#line)}`), end: bytes.length }
   }
 
-  /** Returns the number of fields for a writer that does not double quotes, or null if the line would end within a quoted field. */
+  /**
+   * Returns the number of fields for a writer that does not double quotes, or null if the line would end within a quoted field or has
+   * too many fields.
+   */
   #countFields(bytes: Buffer): number | null {
     const line = bytes.toString('latin1').trimEnd()
     const delimiter = String.fromCharCode(this.#delimiter as number)
-    for (let count = 1, at = 0; ; count++) {
+    for (let count = 1, at = 0; count <= maxFields; count++) {
       at = afterSpaces(line, at, delimiter)
       if (line[at] === '"') {
         at = closingQuote(line, at + 1, delimiter)
@@ -152,6 +165,7 @@ class CsvReader {
       at = line.indexOf(delimiter, at) + 1
       if (at === 0) return count
     }
+    return null
   }
 }
 
@@ -204,6 +218,8 @@ function scanRecord(
   const fields: Buffer[] = []
   let isQuoted = false
   for (let fieldStart = start; ;) {
+    if (fields.length === maxFields)
+      return { problem: `has more than ${maxFields} columns`, fieldStart, offset: fieldStart }
     const hasQuote = bytes[fieldStart] === quote
     isQuoted ||= hasQuote
     const scanned = hasQuote

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { Fault } from '../../domain/fault.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupChange } from '../../domain/user-group/user-group.ts'
 import { readUserGroup } from '../user/bodies.ts'
-import { nothingMore, readCsv, type CsvRecord, type Delimiter } from './csv.ts'
+import { maxBatchLines, nothingMore, readCsv, type CsvRecord, type Delimiter } from './csv.ts'
 import { limits } from '../limits.ts'
 import { readStrictJson } from '../json/strict-json.ts'
 import { readText } from './text.ts'
@@ -25,8 +26,6 @@ export const rowReaders = { ndjson: readNdjsonRows, csv: readCsvRows } satisfies
 
 const lineFeed = 0x0a
 const emptyLine: Buffer = Buffer.alloc(0)
-/** Maximum number of rows read without a pause: about a millisecond of work. */
-const maxBatchRows = 32
 
 /**
  * Reads one user group per line, each as a body of `/api/user`. Skips empty lines.
@@ -35,7 +34,7 @@ const maxBatchRows = 32
 async function* readNdjsonRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<ImportRow[]> {
   let line = 0
   let isFirst = true
-  for await (const lines of inBatches(linesOf(chunks))) {
+  for await (const lines of withPauses(linesOf(chunks))) {
     yield lines.flatMap((bytes) => {
       line++
       if (isBlank(bytes)) return []
@@ -61,16 +60,19 @@ function refuseDocument(firstLine: Buffer, line: number): void {
   )
 }
 
-/** Returns lines without their line feeds. Lines that are too long are truncated. */
+/** Returns lines without their line feeds, in batches. Lines that are too long are truncated. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
   let rest = emptyLine
   for await (const chunk of readText(chunks)) {
-    const lines: Buffer[] = []
+    let lines: Buffer[] = []
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
       lines.push(joined(rest, chunk.subarray(start, end)))
       rest = emptyLine
       start = end + 1
+      if (lines.length < maxBatchLines) continue
+      yield lines
+      lines = []
     }
     rest = joined(rest, chunk.subarray(start))
     yield lines
@@ -104,8 +106,8 @@ async function* readCsvRows(
 ): AsyncGenerator<ImportRow[]> {
   let header: Header | undefined
   let isStopped = false
-  const options = { maxBytes: limits.bodyBytes, delimiter }
-  for await (const records of inBatches(readCsv(readText(chunks), options))) {
+  const options = { maxBytes: limits.bodyBytes, delimiter, isEnough: () => isStopped }
+  for await (const records of withPauses(readCsv(readText(chunks), options))) {
     const rows: ImportRow[] = []
     for (const record of records) {
       const { line, fields, size } = record
@@ -153,9 +155,12 @@ function withNothingMore({ content, ...row }: ImportRow): ImportRow {
   return { ...row, content: new Fault(code, `${message}. ${nothingMore(row.line)}`, { fields }) }
 }
 
-async function* inBatches<T>(lists: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
-  for await (const list of lists)
-    for (let i = 0; i < list.length; i += maxBatchRows) yield list.slice(i, i + maxBatchRows)
+/** Handles other events after each item. Rows that are refused need no I/O, which would do the same. */
+async function* withPauses<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const item of items) {
+    yield item
+    await nextTick()
+  }
 }
 
 /** @throws Fault `validation_failed` */

@@ -134,6 +134,7 @@ export class UserGroupImport {
     sent: readonly { readonly providedId: string; readonly change: UserGroupChange }[],
     [first]: readonly ImportRow[],
   ): Promise<readonly (UpsertOutcome | Fault)[]> {
+    if (sent.length === 0) return []
     try {
       const upsert = () =>
         this.#isDryRun

@@ -266,6 +266,24 @@ describe('CSV', () => {
     assert.ok(copied < 10_000, `${copied} bytes`)
   })
 
+  it('reads the rest without parsing it when no more records are needed', async () => {
+    let sent = 0
+    async function* chunks() {
+      for (; sent < 10; sent++) yield await Promise.resolve(Buffer.from('a\n'.repeat(1000)))
+    }
+    let count = 0
+    for await (const some of readCsv(chunks(), { maxBytes: 1000, isEnough: () => count > 0 }))
+      count += some.length
+    assert.deepEqual([count, sent], [32, 10])
+  })
+
+  it('stops at a record of too many columns', async () => {
+    const commas = ','.repeat(16_383)
+    assert.equal((await readWhole(`a${commas}\n`, 20_000))[0]?.[1].length, 16_384)
+    const tooMany = last('has more than 16384 columns', 1)
+    assert.deepEqual(await readWhole(`a,${commas}\nb`, 20_000), [[1, tooMany]])
+  })
+
   // Mostly special characters, so that they occur next to each other.
   const oddText = fc
     .array(fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é', ' '), { maxLength: 40 })

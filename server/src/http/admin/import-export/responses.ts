@@ -2,12 +2,10 @@ import type { ImportResult, ImportSummary } from '../../../domain/user-group/use
 
 /** Returns one line of the response to an import. */
 export function importResultJson({ line, providedId, outcome, fault }: ImportResult): string {
-  const error = fault && {
-    code: fault.code,
-    message: fault.message,
-    ...(fault.fields.length > 0 && { fields: fault.fields }),
-  }
-  return JSON.stringify({ line, user_group_id: providedId, outcome, ...(error !== null && { error }) })
+  const start = `{"line":${line},"user_group_id":${JSON.stringify(providedId)},"outcome":"${outcome}"`
+  if (fault === null) return `${start}}`
+  const fields = fault.fields.length === 0 ? '' : `,"fields":${JSON.stringify(fault.fields)}`
+  return `${start},"error":{"code":"${fault.code}","message":${JSON.stringify(fault.message)}${fields}}}`
 }
 
 /** Returns the last line of the response to an import. */
