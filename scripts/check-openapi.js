@@ -4,7 +4,7 @@ import { requirePackage } from './install-packages.js'
 
 /**
  * @typedef {{
- *   createConfig: (config: { extends: string[] }) => Promise<object>,
+ *   createConfig: (config: { extends: string[], rules: Record<string, string> }) => Promise<object>,
  *   lintFromString: (options: { source: string, absoluteRef: string, config: object }) => Promise<Problem[]>,
  * }} Redocly
  * @typedef {{ ruleId: string, severity: string, message: string, location: { pointer?: string }[] }} Problem
@@ -17,7 +17,8 @@ const { createConfig, lintFromString } = /** @type {Redocly} */ (
 const problems = await lintFromString({
   source: JSON.stringify(openApiDocument('0.0.0')),
   absoluteRef: 'openapi.json',
-  config: await createConfig({ extends: ['recommended'] }),
+  // No operation refers to the schema of a line: the body is one text.
+  config: await createConfig({ extends: ['recommended'], rules: { 'no-unused-components': 'off' } }),
 })
 for (const { ruleId, severity, message, location } of problems)
   console.error(`${severity} ${ruleId}: ${message} (${location[0]?.pointer})`)

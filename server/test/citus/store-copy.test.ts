@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { distributedTables, referenceTables } from '../../src/store/postgres/citus/citus.ts'
 import { created, openPostgres, useAll, valueOf } from '../store/postgres/postgres-support.ts'
 import { changing, sourceFile } from '../store/copy-support.ts'
 import { defaults } from '../store/store-options.ts'
@@ -22,7 +23,7 @@ describe('ugs store copy to Citus', () => {
     await assertSameRows(t, source.path, distributed)
     for (const [url, tables] of [
       [plain, 0],
-      [distributed, 12],
+      [distributed, distributedTables.length + referenceTables.length],
     ] as const) {
       const session = await openSession(t, url)
       assert.equal(await valueOf(session, 'SELECT count(*)::int FROM pg_dist_partition'), tables)

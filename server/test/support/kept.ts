@@ -42,11 +42,13 @@ export async function written(service: RunningService): Promise<Map<string, Buff
 export async function writingNothing<T>(service: RunningService, work: () => Promise<T>): Promise<T> {
   for (;;) {
     const uses = await lastUses(service)
+    const changes = await unindexed(service)
     const before = await written(service)
     const result = await work()
     const after = await written(service)
     // The service may have written in the background, at most a few times a minute.
     if (JSON.stringify(await lastUses(service)) !== JSON.stringify(uses)) continue
+    if ((await unindexed(service)) < changes) continue
     assert.deepEqual(after, before)
     return result
   }
@@ -113,21 +115,35 @@ function keptRow(table: string): (row: unknown) => KeptRow {
   return (row) => ({ ...(row as object), table, ...inBackground })
 }
 
-async function lastUses({ dataFolder, databaseUrl }: RunningService): Promise<unknown[]> {
-  const query =
-    'SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session UNION ALL SELECT expires_at FROM webhook_leader UNION ALL SELECT count(*) FROM webhook_delivery UNION ALL SELECT count(*) FROM search_posting ORDER BY 1'
+/** Returns what the service writes in the background, besides deletions of `unindexed`. */
+function lastUses(service: RunningService): Promise<unknown[]> {
+  return ask(
+    service,
+    `SELECT last_used_at FROM api_token UNION ALL SELECT last_used_at FROM console_session
+     UNION ALL SELECT expires_at FROM webhook_leader UNION ALL SELECT count(*) FROM webhook_delivery
+     UNION ALL SELECT sum(team_count) FROM search_posting ORDER BY 1`,
+  )
+}
+
+/** Returns the number of changes that the search index lacks. Only the background lowers it. */
+async function unindexed(service: RunningService): Promise<number> {
+  const [[count] = []] = await ask(service, 'SELECT count(*) FROM unindexed_user_group')
+  return Number(count)
+}
+
+async function ask({ dataFolder, databaseUrl }: RunningService, query: string): Promise<unknown[][]> {
   if (databaseUrl !== undefined) {
     const client = new Client(databaseUrl)
     await client.connect()
     try {
-      return (await client.query({ text: query, rowMode: 'array' })).rows
+      return (await client.query<unknown[]>({ text: query, rowMode: 'array' })).rows
     } finally {
       await client.end()
     }
   }
   const database = new BetterSqlite3(join(dataFolder, 'ugs.db'), { readonly: true })
   try {
-    return database.prepare(query).all()
+    return database.prepare<[], unknown[]>(query).raw().all()
   } finally {
     database.close()
   }
