@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { Pool } from 'pg'
 import { freshDatabase } from '../../server/test/support/database.ts'
 import { pgbouncer, startPgBouncer } from '../../server/test/support/pgbouncer.ts'
-import { freshDependentRole, urlOfRole } from '../../server/test/support/role.ts'
+import { freshRole } from '../../server/test/support/role.ts'
 import { openSession } from '../../server/test/support/session.ts'
 import { findTool } from '../../server/test/support/tool.ts'
 import { withUserGroup } from '../src/index.ts'
@@ -67,14 +67,16 @@ describe('withUserGroup', () => {
     )
     assert.deepEqual((await first).rows, [{ customer: 'customer-42' }])
     const pool = new Pool()
-    const inPool = () =>
+    await assert.rejects(
       // @ts-expect-error A pool has no transactions.
-      withUserGroup(pool, customer42, () => Promise.resolve())
-    await assert.rejects(inPool, /not a pool/)
-    const ofInactiveToken = () =>
+      withUserGroup(pool, customer42, () => Promise.resolve()),
+      /not a pool/,
+    )
+    await assert.rejects(
       // @ts-expect-error The token is inactive.
-      withUserGroup(client, null, () => Promise.resolve())
-    await assert.rejects(ofInactiveToken, /inactive/)
+      withUserGroup(client, null, () => Promise.resolve()),
+      /inactive/,
+    )
     const empty = { providedId: '' }
     await assert.rejects(
       withUserGroup(client, empty, () => Promise.resolve()),
@@ -85,8 +87,8 @@ describe('withUserGroup', () => {
   it('keeps 50 interleaved transactions of two customers apart behind PgBouncer', async (t) => {
     const command = findTool(t, pgbouncer)
     if (command === undefined) return
-    const { database, role } = await protectedDatabase(t)
-    const url = (await startPgBouncer(t, command, 2, {}, role))(database)
+    const { database, url: direct } = await protectedDatabase(t)
+    const url = (await startPgBouncer(t, command, 2, {}, direct))(database)
     const clients = await Promise.all(Array.from({ length: 10 }, () => openSession(t, url)))
     const backends = new Set<number>()
     await Promise.all(
@@ -109,17 +111,17 @@ describe('withUserGroup', () => {
 })
 
 /** Creates a table with a row of each customer, and a role that reads it under row-level security. */
-async function protectedDatabase(t: TestContext): Promise<{ database: string; role: string; url: string }> {
+async function protectedDatabase(t: TestContext): Promise<{ database: string; url: string }> {
   const database = await freshDatabase(t)
-  const role = await freshDependentRole(t, database)
-  await (
-    await openSession(t, database)
-  ).query(`
+  const url = await freshRole(t, database)
+  const role = new URL(url).username
+  const session = await openSession(t, database)
+  await session.query(`
     CREATE TABLE sales (customer text);
     INSERT INTO sales VALUES ('customer-42'), ('customer-43'), ('');
     ALTER TABLE sales ENABLE ROW LEVEL SECURITY;
     CREATE POLICY ugs_isolation ON sales FOR SELECT TO ${role}
       USING (customer = nullif(current_setting('ugs.user_group_id', true), ''));
     GRANT SELECT ON sales TO ${role}`)
-  return { database, role, url: urlOfRole(database, role) }
+  return { database, url }
 }

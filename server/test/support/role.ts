@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lifo, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { openSession } from './session.ts'
 
 /**
@@ -18,27 +18,4 @@ export async function freshRole(t: Scope, databaseUrl: string, attributes = 'LOG
     await session.end()
   })
   return Object.assign(new URL(databaseUrl), { username: name, password }).href
-}
-
-/**
- * Creates a role that may log in with the password of the URL, and returns its name. Dropped after the test, with what depends on it,
- * such as policies.
- */
-export async function freshDependentRole(t: Scope, databaseUrl: string): Promise<string> {
-  const name = `ugs_role_${randomUUID().replaceAll('-', '')}`
-  const session = await openSession(t, databaseUrl)
-  const password = decodeURIComponent(new URL(databaseUrl).password).replaceAll("'", "''")
-  await session.query(`CREATE ROLE ${name} LOGIN${password && ` PASSWORD '${password}'`}`)
-  lifo(t).after(async () => {
-    await session.query(`DROP OWNED BY ${name} CASCADE`)
-    await session.query(`DROP ROLE ${name}`)
-  })
-  return name
-}
-
-/** Returns the URL by which a role connects to a database. */
-export function urlOfRole(databaseUrl: string, role: string): string {
-  const url = new URL(databaseUrl)
-  url.username = role
-  return url.href
 }
