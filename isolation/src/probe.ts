@@ -352,18 +352,28 @@ function variantsOf({ sql, optional }: Template): (readonly string[])[] {
   return optional.length > 0 && sql.includes('[[') ? [[], optional] : [[]]
 }
 
-/** Returns `{ filter: { rows: 100 } }` for `{ "filter.rows": 100 }`. */
+/** Returns `{ filter: { rows: 100 } }` for `{ "filter.rows": 100 }`, without the absent ones. */
 function nested(variables: Template['variables'], absent: readonly string[]): object {
   const result: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(variables)) {
-    if (absent.includes(path)) continue
-    const keys = path.split('.')
-    const last = keys.pop() ?? ''
-    let target = result
-    for (const key of keys) target = (target[key] ??= {}) as Record<string, unknown>
-    target[last] = value
+    const [target, last] = placeOf(result, path)
+    target[last] = structuredClone(value)
+  }
+  for (const path of absent) {
+    const [target, last] = placeOf(result, path)
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- A copy.
+    delete target[last]
   }
   return result
+}
+
+/** Returns the object that has the last key of a path, and this key. */
+function placeOf(values: Record<string, unknown>, path: string): [Record<string, unknown>, string] {
+  const keys = path.split('.')
+  const last = keys.pop() ?? ''
+  let target = values
+  for (const key of keys) target = (target[key] ??= {}) as Record<string, unknown>
+  return [target, last]
 }
 
 async function findTables({ tables }: Config, database: Database): Promise<KnownTable[]> {

@@ -57,6 +57,11 @@ export interface RowLevelSecurity {
 /** Runs a query and returns its rows as objects. */
 export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>
 
+/** Quotes a name as the SQL standard does. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
 export interface OpenOptions {
   readonly url: URL
   /** Folder from which drivers are loaded. */

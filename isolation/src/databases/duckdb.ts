@@ -7,6 +7,7 @@ import {
   type Database,
   type OpenOptions,
   type Relation,
+  quote,
 } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
@@ -55,10 +56,12 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
     throw new UsageError(`${path} cannot be opened as a DuckDB database: check DATABASE_URL`)
   }
   const connection = await instance.connect()
-  const rows = async (text: string, values: readonly unknown[] = []) => {
+  const rows = async (text: string, values: readonly unknown[] = []) =>
+    (await connection.runAndReadAll(text, values)).getRowsJson()
+  const guarded = async (text: string, values: readonly unknown[]) => {
     const timer = setTimeout(() => connection.interrupt(), timeoutMs)
     try {
-      return (await connection.runAndReadAll(text, values)).getRowsJson()
+      return await rows(text, values)
     } catch (error) {
       // Some errors end the transaction.
       await connection.run('ROLLBACK')
@@ -72,17 +75,17 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
   const catalog = await readCatalog(rows)
   return {
     dialect: 'duckdb',
-    quote: (name) => `"${name.replaceAll('"', '""')}"`,
+    quote,
     noLimit: 'LIMIT 9223372036854775807',
     readingFunctions: /^(duckdb_.*|pragma_.*|read_.*|.*_scan|query|query_table|glob|sniff_.*|pg_.*)$/,
     catalog,
     writePrivilege: null,
-    query: async ({ text, values }) => (await rows(text, values)).map((row) => row.map(cellOf)),
+    query: async ({ text, values }) => (await guarded(text, values)).map((row) => row.map(cellOf)),
     async tablesRead({ text, values }) {
       // The optimizer may answer from statistics, and then names no table.
       await connection.run('PRAGMA disable_optimizer')
       try {
-        const plans = await rows(`EXPLAIN (FORMAT JSON) ${text}`, values)
+        const plans = await guarded(`EXPLAIN (FORMAT JSON) ${text}`, values)
         return plans.flatMap(([, json]) => (JSON.parse(String(json)) as Plan[]).flatMap(readBy))
       } finally {
         await connection.run('PRAGMA enable_optimizer')

@@ -33,13 +33,15 @@ export async function openMysql({ url, folder, timeoutMs }: OpenOptions): Promis
   const [[version, database] = []] = (await rows('SELECT version(), database()')) as (string | null)[][]
   if (!database) throw new UsageError('DATABASE_URL names no database: mysql://user@host/database')
   const isMariaDb = version?.includes('MariaDB') === true
-  await connection.query(
-    isMariaDb ? `SET max_statement_time = ${timeoutMs / 1000}` : `SET max_execution_time = ${timeoutMs}`,
-  )
   await connection.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
   await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
   const relations = relationsOf((await rows(catalogQuery)) as unknown as Parameters<typeof relationsOf>[0])
   const functions = await rows('SELECT DISTINCT lower(routine_name) FROM information_schema.routines')
+  const writePrivilege = writePrivilegeOf((await rows('SHOW GRANTS')).map(([grant]) => String(grant)))
+  // Only for the queries of templates.
+  await connection.query(
+    isMariaDb ? `SET max_statement_time = ${timeoutMs / 1000}` : `SET max_execution_time = ${timeoutMs}`,
+  )
   return {
     dialect: isMariaDb ? 'mariadb' : 'mysql',
     quote: (name) => `\`${name.replaceAll('`', '``')}\``,
@@ -51,7 +53,7 @@ export async function openMysql({ url, folder, timeoutMs }: OpenOptions): Promis
       schemas: new Set([...relations.map(({ schema }) => schema.toLowerCase()), ...systemSchemas]),
       functions: new Set(functions.map(([name]) => String(name))),
     },
-    writePrivilege: writePrivilegeOf((await rows('SHOW GRANTS')).map(([grant]) => String(grant))),
+    writePrivilege,
     async query({ text, values }) {
       try {
         const [result] = await connection.execute(text, values)

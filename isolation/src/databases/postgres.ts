@@ -1,8 +1,14 @@
 import type pg from 'pg'
 import { QueryError, tooSlow, UsageError } from '../errors.ts'
-import { relationsOf, type Catalog, type Database, type OpenOptions, type Relation } from './database.ts'
+import {
+  relationsOf,
+  type Catalog,
+  type Database,
+  type OpenOptions,
+  type Relation,
+  quote,
+} from './database.ts'
 import { loadDriver } from './drivers.ts'
-import { quote } from '../rls/policy.ts'
 
 const float4 = 700
 const float8 = 701
@@ -72,9 +78,11 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     }
   }
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  await client.query(`SET LOCAL statement_timeout = ${timeoutMs}`)
   const roots = await readRoots(rows)
   const writePrivilege = (await rows(writableQuery)).find(([reason]) => reason !== null)?.[0] ?? null
+  const catalog = await readCatalog(rows)
+  // Only for the queries of templates.
+  await client.query(`SET LOCAL statement_timeout = ${timeoutMs}`)
   await client.query('SAVEPOINT probe')
   return {
     dialect: 'postgresql',
@@ -82,7 +90,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     noLimit: 'OFFSET 0',
     readingFunctions:
       /^(pg_.*|(query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|lo_.*|currval|lastval|nextval|setval|txid_.*)$/,
-    catalog: await readCatalog(rows),
+    catalog,
     writePrivilege: writePrivilege === null ? null : String(writePrivilege),
     query: ({ text, values }) => guarded(text, values),
     async tablesRead({ text, values }) {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { QueryError, UsageError } from '../errors.ts'
-import { cellOf, relationsOf, type Database, type OpenOptions } from './database.ts'
+import { cellOf, quote, relationsOf, type Database, type OpenOptions } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
 const catalogQuery = `
@@ -39,7 +39,7 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
   )
   return Promise.resolve({
     dialect: 'sqlite',
-    quote: (name) => `"${name.replaceAll('"', '""')}"`,
+    quote,
     noLimit: 'LIMIT -1',
     readingFunctions: /^(pragma_.*|sqlite_.*|dbstat|load_extension|fts\d.*)$/,
     catalog: { relations, searchPath: ['main'], schemas: new Set(['main', 'temp']), functions: new Set() },

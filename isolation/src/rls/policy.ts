@@ -1,4 +1,5 @@
 import type { Config, ListedTable } from '../config.ts'
+import { quote } from '../databases/database.ts'
 import { UsageError } from '../errors.ts'
 
 /** A table of which a customer owns rows, by a column. */
@@ -66,8 +67,4 @@ type Named = Pick<ListedTable, 'schema' | 'name'>
 
 export function nameOf({ schema, name }: Named): string {
   return schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`
-}
-
-export function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

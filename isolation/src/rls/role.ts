@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Ask } from '../databases/database.ts'
+import { quote, type Ask } from '../databases/database.ts'
 import { UsageError } from '../errors.ts'
 import {
   createPolicy,
@@ -8,7 +8,6 @@ import {
   force,
   nameOf,
   protectedTables,
-  quote,
   type ProtectedTable,
 } from './policy.ts'
 

@@ -5,7 +5,8 @@ import { idOf, type Config } from '../config.ts'
 import { connect, queryError } from '../databases/postgres.ts'
 import { UsageError } from '../errors.ts'
 import { readUserGroups } from '../user-groups.ts'
-import { nameOf, quote } from './policy.ts'
+import { quote } from '../databases/database.ts'
+import { nameOf } from './policy.ts'
 import { checkRole, type Finding, type FoundTable } from './role.ts'
 
 /** Transactions of two customers that run at the same time, and the connections that they share. */

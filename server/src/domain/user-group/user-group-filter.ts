@@ -3,7 +3,16 @@ import type { UserGroupFilter } from './user-group-search-store.ts'
 
 /** Letters without a decomposition into a base letter and a diacritic. */
 const plainLetters: Readonly<Record<string, string>> = {
-  ...{ ł: 'l', ø: 'o', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', æ: 'ae', œ: 'oe', þ: 'th', ς: 'σ' },
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ς: 'σ',
 }
 const plainLetter = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
 /** Diacritics of all scripts whose letters they only modify, Hebrew points, and characters that have no width. */
