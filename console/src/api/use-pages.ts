@@ -9,11 +9,10 @@ interface Options<Page, Row> {
   readonly queryKey: readonly unknown[]
   /** Cursor query parameter of `/admin/v1`. */
   readonly path: string
-  /** Queries whose results form the list, one after another. */
-  readonly queries?: readonly Query[]
-  /** Returns the wanted rows of a page of the query with the index `stage`. */
-  readonly rowsOf: (page: Page, stage: number) => readonly Row[]
-  /** The part of the search that `rowsOf` applies and the queries do not contain. */
+  readonly query?: Query
+  /** Returns the wanted rows of a page. */
+  readonly rowsOf: (page: Page) => readonly Row[]
+  /** The part of the search that `rowsOf` applies and the query does not contain. */
   readonly wanted?: string
   /** Number of rows to load before asking. */
   readonly pageRows: number
@@ -22,14 +21,6 @@ interface Options<Page, Row> {
   readonly staleTime?: number
   readonly refetchOnMount?: 'always'
 }
-
-interface Position {
-  /** Index of the query. */
-  readonly stage: number
-  readonly cursor?: string
-}
-
-const firstPosition: Position = { stage: 0 }
 
 interface Allowance {
   readonly search: string
@@ -41,7 +32,7 @@ interface Allowance {
 export function usePages<Page extends { readonly next_cursor: string | null }, Row>({
   queryKey,
   path,
-  queries = [{}],
+  query = {},
   rowsOf,
   wanted = '',
   pageRows,
@@ -49,26 +40,12 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   ...options
 }: Options<Page, Row>) {
   const search = JSON.stringify([queryKey, wanted])
-  const load = async ({ stage, cursor }: Position, signal: AbortSignal): Promise<Page & Position> => {
-    const query = { ...queries[stage], limit: pageSize, cursor }
-    return { ...(await getAdmin<Page>(path, { query, signal })), stage }
-  }
   const pages = useInfiniteQuery({
     queryKey,
-    queryFn: async ({ pageParam, signal }) => {
-      const page = await load(pageParam, signal)
-      const { stage, next_cursor } = page
-      const isEmpty = next_cursor === null && rowsOf(page, stage).length === 0
-      // Without a page in between that has no rows, the previous rows stay until there are new ones.
-      return isEmpty && stage + 1 < queries.length ? load({ stage: stage + 1 }, signal) : page
-    },
-    initialPageParam: firstPosition,
-    getNextPageParam: ({ next_cursor, stage }): Position | undefined =>
-      next_cursor !== null
-        ? { stage, cursor: next_cursor }
-        : stage + 1 < queries.length
-          ? { stage: stage + 1 }
-          : undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      getAdmin<Page>(path, { query: { ...query, limit: pageSize, cursor }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
     ...options,
@@ -77,7 +54,7 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   const allowance = given?.search === search ? given : { search, rows: pageRows, pages: maxPages }
 
   const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = pages
-  const rows = data?.pages.flatMap((page) => rowsOf(page, page.stage)) ?? []
+  const rows = data?.pages.flatMap((page) => rowsOf(page)) ?? []
   const count = data?.pages.length ?? 0
   const isSearching =
     hasNextPage && !isPlaceholderData && !isError && rows.length < allowance.rows && count < allowance.pages

@@ -63,19 +63,14 @@ function useFoundUserGroups(text: string): readonly UserGroup[] {
   const { data } = useQuery({
     queryKey: ['user-groups', 'command', settled],
     queryFn: async ({ signal }) => {
-      const pages = await Promise.all(
-        ['user_group_id_prefix', 'name'].map((field) =>
-          getAdmin<Wire['UserGroupListResponse']>('/user-groups', {
-            query: { [field]: settled, limit: foundAtMost },
-            signal,
-          }),
-        ),
-      )
-      const all = pages.flatMap(({ user_groups }) => user_groups)
-      return [...new Map(all.map((userGroup) => [userGroup.team_id, userGroup])).values()]
+      const page = await getAdmin<Wire['UserGroupListResponse']>('/user-groups', {
+        query: { text: settled, limit: foundAtMost },
+        signal,
+      })
+      return page.user_groups
     },
     enabled: settled !== '',
     placeholderData: keepPreviousData,
   })
-  return text === '' ? [] : (data ?? []).slice(0, foundAtMost)
+  return text === '' ? [] : (data ?? [])
 }

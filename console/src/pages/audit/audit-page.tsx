@@ -54,7 +54,7 @@ function useEvents({ within, ...search }: AuditSearch) {
   return usePages<Wire['AuditEventListResponse'], AuditEvent>({
     queryKey: ['audit-events', search, within],
     path: '/audit-events',
-    queries: [{ ...search, since }],
+    query: { ...search, since },
     rowsOf: ({ audit_events }) => audit_events,
     pageRows: 50,
     // An import may have many events, which are one row.

@@ -10,7 +10,7 @@ export const useDataSourcesOf = ({ id }: Schema) =>
   usePages<Wire['DataSourceListResponse'], DataSource>({
     queryKey: ['data-sources', 'of', id],
     path,
-    queries: [{ schema_id: id }],
+    query: { schema_id: id },
     rowsOf: ({ data_sources }) => data_sources,
     pageRows,
   })

@@ -11,7 +11,7 @@ export type HealthProblem = keyof typeof healthLabels
 
 /** Search of user groups. Kept in the address, so that it can be linked. */
 export interface UserGroupSearch {
-  /** A part of the name, or the start of the id. */
+  /** A part of the name or of the id. */
   readonly text?: string
   readonly property?: string
   readonly property_value?: string
@@ -62,16 +62,10 @@ function filtersOf(search: UserGroupSearch) {
   }
 }
 
-/** Returns the queries that find all user groups of a search, one after another: by id, which is fast, then by name. */
-export function queriesOf(search: UserGroupSearch): readonly Record<string, string>[] {
+/** Returns the query of a search. */
+export function queryOf(search: UserGroupSearch): Readonly<Record<string, string>> {
   const { text } = search
-  const filters = filtersOf(search)
-  return text === undefined
-    ? [filters]
-    : [
-        { user_group_id_prefix: text, ...filters },
-        { name: text, ...filters },
-      ]
+  return { ...(text !== undefined && { text }), ...filtersOf(search) }
 }
 
 /** Number of filters besides the text. */

@@ -81,7 +81,7 @@ function Deliveries({ endpoint: { id } }: Props) {
   const found = usePages<Wire['WebhookDeliveryListResponse'], WebhookDelivery>({
     queryKey: [...queryKey, String(id), 'deliveries', search],
     path,
-    queries: [{ ...search }],
+    query: { ...search },
     rowsOf: ({ deliveries }) => deliveries,
     pageRows: 50,
     refetchOnMount: 'always',
