@@ -47,7 +47,7 @@ describe('user group list', () => {
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
     const asked = new Promise<() => Promise<void>>((resolve) => {
-      void page.route('**/admin/v1/user-groups?name=*', (route) => resolve(() => route.continue()))
+      void page.route('**/admin/v1/user-groups?text=*', (route) => resolve(() => route.continue()))
     })
     await page.getByLabel('Search by name, id or token').fill('customer 12')
     const response = await asked
@@ -87,9 +87,9 @@ describe('user group list', () => {
     if (page === undefined) return
     await page.getByText('The first 50 user groups.').waitFor()
     // Never responds to the first search, so that the second must not wait for it.
-    const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('name=slow'))
-    await page.route('**/admin/v1/user-groups?name=slow&*', () => undefined)
-    const asked = page.waitForRequest(/name=slow/)
+    const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('text=slow'))
+    await page.route('**/admin/v1/user-groups?text=slow&*', () => undefined)
+    const asked = page.waitForRequest(/text=slow/)
     await page.getByLabel('Search by name, id or token').fill('slow')
     await asked
     await page.getByLabel('Search by name, id or token').fill('Other')
@@ -98,7 +98,7 @@ describe('user group list', () => {
     assert.deepEqual(await names(page), ['Other customer'])
   })
 
-  it('finds by the start of the id too, each once, and treats digits as text', async (t) => {
+  it('finds by a part of the id too, each once, and treats digits as text', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     await page.getByLabel('Search by name, id or token').fill('0042')
@@ -108,7 +108,7 @@ describe('user group list', () => {
     await page.getByText('1 user group.').waitFor()
     assert.equal(await page.getByLabel('Search by name, id or token').inputValue(), '0042')
 
-    // Those found by id come first: "customer-6" and "customer-60", then "Example customer-6".
+    // "customer-6" and "customer-60" by their ids, "Example customer-6" by its name.
     const named = await running().create('named', { name: 'Example customer-6' })
     await page.getByLabel('Search by name, id or token').fill('customer-6')
     await page.getByText('3 user groups.').waitFor()
@@ -167,14 +167,14 @@ describe('user group list', () => {
     await page.getByText('The first 50 user groups.').waitFor()
     let last = () => Promise.resolve()
     // Responds as a store of a million user groups with few matches.
-    await page.route('**/admin/v1/user-groups?name=rare&*', async (route) => {
+    await page.route('**/admin/v1/user-groups?text=rare&*', async (route) => {
       const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0')
       const response = (next: string | null) =>
         route.fulfill({ json: { success: 1, user_groups: [], next_cursor: next } })
       if (cursor < 3) return response(String(cursor + 1))
       last = () => response(null)
     })
-    const waiting = page.waitForRequest(/name=rare.*cursor=3/)
+    const waiting = page.waitForRequest(/text=rare.*cursor=3/)
     await page.getByLabel('Search by name, id or token').fill('rare')
     await waiting
     await page.getByText('Still searching.').waitFor()
@@ -219,7 +219,7 @@ describe('user group list', () => {
   })
 
   it('helps if nothing matches', async (t) => {
-    const page = await running().open(t, { path: '/user-groups?text=ustomer-7' })
+    const page = await running().open(t, { path: '/user-groups?text=ustomer-x' })
     if (page === undefined) return
     await page.getByText('No user group matches').waitFor()
     await assertAccessible(page)
