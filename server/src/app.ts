@@ -14,6 +14,8 @@ import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
 import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
+import type { SigningKeys } from './domain/viewer-session/signing-keys.ts'
+import { ViewerSessions } from './domain/viewer-session/viewer-sessions.ts'
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
@@ -35,6 +37,7 @@ import { acceptWaitingConnections } from './http/server/waiting-connections.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath, type FastPathRoute } from './http/user/fast-path.ts'
 import { introspectionRoute } from './http/oauth/introspection-route.ts'
+import { addKeySetRoute } from './http/oauth/key-set-route.ts'
 import { addMetadataRoute } from './http/oauth/metadata-route.ts'
 import { OAuthClients } from './http/oauth/oauth-clients.ts'
 import { revocationRoute } from './http/oauth/revocation-route.ts'
@@ -46,6 +49,7 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   /** The store for management (`fairStore`). */
   readonly managementStore: Store
   readonly userGroups: UserGroupService
+  readonly signingKeys: SigningKeys
   readonly webhooks: WebhookManagement
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
   readonly feed: EventFeed
@@ -77,7 +81,8 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const revokedIds = new Set<number>()
   const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
   const errors = new ErrorResponses(logger, parts.throttle)
-  const fastPath = new FastPath(fastPathRoutes(parts, authentication), errors)
+  const viewerSessions = new ViewerSessions({ ...parts, keys: parts.signingKeys })
+  const fastPath = new FastPath(fastPathRoutes(parts, viewerSessions, authentication), errors)
   const pipelineOptions = { ...parts, fastPath }
   const baseLogger: FastifyBaseLogger = logger
   const app: FastifyInstance = Fastify({
@@ -111,13 +116,14 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
   const access = { sessions, cookies: new SessionCookies(publicPath) }
-  const services = adminServicesOf({ ...parts, store: parts.managementStore, revokedIds })
+  const services = adminServicesOf({ ...parts, store: parts.managementStore, viewerSessions, revokedIds })
   addAdminRoutes(app, { authentication, rateLimiter, ...access, ...services })
   if (parts.consoleFolder !== null) {
     const consoleParts = { ...access, apiTokens: services.apiTokens, folder: parts.consoleFolder, publicPath }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
   addMetadataRoute(app, parts.publicUrl)
+  addKeySetRoute(app, parts.signingKeys)
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) =>
     addDocsRoutes(docs, () => openApiDocument(parts.version, parts.publicUrl ?? undefined)),
@@ -142,16 +148,18 @@ const fastifyOptions = {
 } satisfies FastifyServerOptions
 
 function fastPathRoutes(
-  { store, userGroups, introspections, feed, rateLimiter, limits }: AppDependencies,
+  { store, userGroups, introspections, feed, rateLimiter, clock, limits }: AppDependencies,
+  viewerSessions: ViewerSessions,
   authentication: Parameters<typeof userRoutes>[0]['authentication'],
 ): FastPathRoute[] {
-  const responses = new ResponseCache(store, limits.responseCache)
-  const shared = { authentication, rateLimiter, userGroups, responses, bodyLimit: limits.maxBody }
+  const responses = new ResponseCache(store, limits.responseCache, clock)
+  const bodyLimit = limits.maxBody
+  const shared = { authentication, rateLimiter, userGroups, viewerSessions, responses, bodyLimit }
   const clients = new OAuthClients(shared)
   return [
     ...userRoutes(shared),
-    introspectionRoute({ clients, userGroups, responses, introspections, feed }),
-    revocationRoute({ clients, userGroups }),
+    introspectionRoute({ clients, userGroups, viewerSessions, responses, introspections, feed }),
+    revocationRoute({ clients, userGroups, viewerSessions }),
   ]
 }
 

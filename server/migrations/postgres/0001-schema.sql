@@ -201,6 +201,31 @@ CREATE TABLE mapping_entry (
   PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id, bucket)
 );
 
+CREATE TABLE signing_key (
+  workspace_id   bigint NOT NULL REFERENCES workspace (workspace_id),
+  environment    text   NOT NULL CHECK (environment IN ('Customer', 'Testing')),
+  signing_key_id text   NOT NULL COLLATE "C",
+  public_jwk     text   NOT NULL,
+  token_key_id   text   NOT NULL,
+  token_sealed   bytea  NOT NULL,
+  created_at     bigint NOT NULL,
+  signs_from     bigint NOT NULL,
+  retired_at     bigint,
+  PRIMARY KEY (workspace_id, environment, signing_key_id) -- creation and introspection of viewer sessions, the key set
+);
+
+CREATE TABLE ended_session (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint   NOT NULL,
+  bucket       smallint NOT NULL,
+  subject      text     NOT NULL COLLATE "C",
+  ended_at     bigint   NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, subject, bucket) -- introspection of a viewer session
+);
+
+-- Deletion of expired rows.
+CREATE INDEX ended_session_by_expiry ON ended_session (ended_at);
+
 CREATE TABLE console_session (
   session_hash bytea  NOT NULL PRIMARY KEY, -- each request of the console
   api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),
@@ -446,7 +471,7 @@ CREATE FUNCTION change_user_groups(
   _new_name text[], _new_mapping text[], _new_properties text[], _new_updated_at bigint[], _new_updated_by text[],
   _new_suspended_at bigint[],
   _version_updated_at bigint[], _version_updated_by text[], _version_name text[], _version_mapping text[], _version_properties text[],
-  _dropped_revisions bigint[], _added text[], _removed text[], _registry_version text,
+  _dropped_revisions bigint[], _added text[], _removed text[], _ended_subjects text[], _ended_at bigint[], _registry_version text,
   _event_ids uuid[], _actions text[], _authors text[], _request_ids text[], _details text[]
 ) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -522,6 +547,14 @@ BEGIN
     CROSS JOIN LATERAL json_each_text(new.entries::json) AS entry
     WHERE new.team_id = ANY (changed)
     ON CONFLICT DO NOTHING;
+  END IF;
+  IF _ended_subjects IS NOT NULL THEN
+    INSERT INTO ended_session (workspace_id, bucket, team_id, subject, ended_at)
+    SELECT _workspace_id, bucket, team_id, subject, ended_at
+    FROM unnest(_buckets, _team_ids, _ended_subjects, _ended_at) AS new (bucket, team_id, subject, ended_at)
+    WHERE subject IS NOT NULL AND team_id = ANY (changed)
+    ON CONFLICT (workspace_id, team_id, subject, bucket)
+      DO UPDATE SET ended_at = greatest(ended_session.ended_at, excluded.ended_at);
   END IF;
   INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
   SELECT _workspace_id, _environment, bucket, event_id, action, author, request_id, team_id, provided_id, details

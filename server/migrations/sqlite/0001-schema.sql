@@ -207,6 +207,34 @@ CREATE TABLE mapping_entry (
   PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id)
 ) STRICT, WITHOUT ROWID;
 
+-- The keys that sign viewer sessions. The latest of those whose time `signs_from` has come signs. `retired_at` is the time at which a key
+-- leaves the key set, and its sessions end; null for the latest key.
+CREATE TABLE signing_key (
+  workspace_id   INTEGER NOT NULL REFERENCES workspace (workspace_id),
+  environment    TEXT    NOT NULL CHECK (environment IN ('Customer', 'Testing')),
+  signing_key_id TEXT    NOT NULL,
+  public_jwk     TEXT    NOT NULL,
+  token_key_id   TEXT    NOT NULL,
+  token_sealed   BLOB    NOT NULL, -- the private key, encrypted like a token
+  created_at     INTEGER NOT NULL,
+  signs_from     INTEGER NOT NULL,
+  retired_at     INTEGER,
+  PRIMARY KEY (workspace_id, environment, signing_key_id) -- creation and introspection of viewer sessions, the key set
+) STRICT, WITHOUT ROWID;
+
+-- Viewer sessions issued at `ended_at` or earlier are over: those of the viewer `v/ID`, the session `s/ID`, or, for the empty subject,
+-- all of the user group. Kept for as long as a session can last.
+CREATE TABLE ended_session (
+  workspace_id INTEGER NOT NULL,
+  team_id      INTEGER NOT NULL,
+  subject      TEXT    NOT NULL,
+  ended_at     INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, team_id, subject) -- introspection of a viewer session
+) STRICT, WITHOUT ROWID;
+
+-- Deletion of expired rows.
+CREATE INDEX ended_session_by_expiry ON ended_session (ended_at);
+
 -- The sessions of the web console. Only the SHA-256 of a session's secret is stored.
 CREATE TABLE console_session (
   session_hash BLOB    NOT NULL PRIMARY KEY, -- each request of the console
@@ -290,7 +318,7 @@ WHEN new.action = 'user_group.created' OR new.action = 'user_group.updated' OR n
   OR new.action = 'user_group.grace_period_ended' OR new.action = 'user_group.suspended' OR new.action = 'user_group.resumed'
   OR new.action = 'user_group.deleted' OR new.action = 'user_group.restored' OR new.action = 'schema.created'
   OR new.action = 'schema.deleted' OR new.action = 'data_source.created' OR new.action = 'data_source.deleted'
-  OR new.action = 'api_token.revoked'
+  OR new.action = 'api_token.revoked' OR new.action = 'user_group.sessions_ended' OR new.action = 'signing_key.retired'
 BEGIN
   INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
   VALUES (new.workspace_id, new.environment, new.event_id, new.action, new.team_id, new.provided_id,

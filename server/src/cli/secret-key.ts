@@ -7,6 +7,7 @@ import {
   isSecretKeyId,
   type SecretKey,
 } from '../domain/secret-key/keyring.ts'
+import type { TokenOwner } from '../domain/reencryption/encrypted-token.ts'
 import { countEncryptedTokens, reencryptTokens } from '../domain/reencryption/reencryption.ts'
 import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.ts'
 import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
@@ -150,9 +151,7 @@ async function reseal({ json }: JsonOption): Promise<void> {
     const rows = undecryptable.map(({ owner, token }) => ({
       workspace_id: owner.workspaceId,
       api_environment_tag: owner.environment,
-      ...('providedId' in owner
-        ? { provided_id: owner.providedId }
-        : { webhook_endpoint_id: owner.webhookEndpointId }),
+      ...jsonOfOwner(owner),
       secret_key: token.keyId,
     }))
     printJson({ id: keyId, resealed: reencrypted, unopened: rows })
@@ -164,17 +163,27 @@ async function reseal({ json }: JsonOption): Promise<void> {
   if (undecryptable.length > 0) {
     const names = undecryptable
       .slice(0, maxNamed)
-      .map(({ owner }) =>
-        'providedId' in owner
-          ? JSON.stringify(owner.providedId)
-          : `webhook endpoint ${owner.webhookEndpointId}`,
-      )
+      .map(({ owner }) => nameOf(owner))
       .join(', ')
     const more = undecryptable.length > maxNamed ? ' and others' : ''
     throw new CommandError(
       `${undecryptable.length} tokens cannot be decrypted with these keys and are unchanged: those of ${names}${more}. Restore the key that encrypted them, or rotate the tokens`,
     )
   }
+}
+
+function jsonOfOwner(owner: TokenOwner): object {
+  if ('providedId' in owner) return { provided_id: owner.providedId }
+  return 'signingKeyId' in owner
+    ? { signing_key_id: owner.signingKeyId }
+    : { webhook_endpoint_id: owner.webhookEndpointId }
+}
+
+function nameOf(owner: TokenOwner): string {
+  if ('providedId' in owner) return JSON.stringify(owner.providedId)
+  return 'signingKeyId' in owner
+    ? `signing key ${owner.signingKeyId}`
+    : `webhook endpoint ${owner.webhookEndpointId}`
 }
 
 async function retire(

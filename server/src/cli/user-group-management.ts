@@ -258,12 +258,19 @@ function leakMessage(
   { environment, rotate = false }: RotateOption,
 ): string {
   if (leaked.kind === 'unknown') return `The environment ${environment} of this workspace has no such token.`
-  const owner =
-    leaked.kind === 'api_token'
-      ? `API token ${leaked.api_token.id} "${leaked.api_token.name}"`
-      : `token of user group "${leaked.user_group.provided_id}"`
+  const [owner, stopped] = leakedOwner(leaked)
   const token = `an ${leaked.works ? 'active' : 'inactive'} ${owner}`
-  if (!rotate) return `It is ${token}.`
-  const stopped = leaked.kind === 'api_token' ? 'revoked' : leaked.rotated ? 'replaced' : 'stopped'
-  return `It was ${token}. It is now ${stopped}.`
+  return rotate ? `It was ${token}. It is now ${stopped}.` : `It is ${token}.`
+}
+
+/** Returns the owner of a leaked token and what became of the token if it was stopped. */
+function leakedOwner(
+  leaked: Exclude<ResponseOf<'reportLeakedToken'>, { kind: 'unknown' }>,
+): readonly [string, string] {
+  if (leaked.kind === 'api_token')
+    return [`API token ${leaked.api_token.id} "${leaked.api_token.name}"`, 'revoked']
+  const userGroup = `user group "${leaked.user_group.provided_id}"`
+  return leaked.kind === 'viewer_session'
+    ? [`session of viewer "${leaked.viewer_id}" of ${userGroup}`, 'over, as are all sessions of this viewer']
+    : [`token of ${userGroup}`, leaked.rotated ? 'replaced' : 'stopped']
 }

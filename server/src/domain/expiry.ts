@@ -1,4 +1,5 @@
 import type { Store } from './store.ts'
+import { maxClockSkewSeconds, maxLifetimeMs } from './viewer-session/viewer-session.ts'
 
 /** Times up to which rows have expired, in milliseconds since the Unix epoch. */
 export interface Expiry {
@@ -14,12 +15,16 @@ export interface Expiry {
 
 /** Deletes expired rows and returns how many. */
 export async function deleteExpired(
-  store: Pick<Store, 'userGroups' | 'sessions' | 'userGroupHistory' | 'events' | 'webhookDeliveries'>,
+  store: Pick<
+    Store,
+    'userGroups' | 'sessions' | 'viewerSessions' | 'userGroupHistory' | 'events' | 'webhookDeliveries'
+  >,
   { now, deletedBefore, usedBefore, changedBefore }: Expiry,
 ): Promise<number> {
   return (
     (await store.userGroups.deleteExpiredIdempotencyKeys(now)) +
     (await store.sessions.deleteExpired(usedBefore, now)) +
+    (await store.viewerSessions.deleteExpired(now - maxLifetimeMs - maxClockSkewSeconds * 1000)) +
     (await store.userGroupHistory.deleteExpired(deletedBefore)) +
     (await store.events.deleteOlderThan(changedBefore)) +
     (await store.webhookDeliveries.deleteOlderThan(changedBefore))

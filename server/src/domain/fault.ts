@@ -81,7 +81,7 @@ export function validationFailed(fields: readonly FieldFault[]): Fault {
   return new Fault('validation_failed', shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''), { fields })
 }
 
-/** Redacts tokens and webhook secrets. A message may quote the name of an unknown field, which can be any text, even a token. */
+/** Redacts tokens, sessions and webhook secrets. A message may quote the name of an unknown field, which can be any text, even a token. */
 export function withoutTokens(text: string): string {
-  return text.replace(/ug[at]_(?:customer|testing)_\w+|whsec_[\w+/=]+/gi, '[token]')
+  return text.replace(/ug[at]_(?:customer|testing)_\w+|whsec_[\w+/=]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/gi, '[token]')
 }

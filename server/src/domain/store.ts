@@ -9,6 +9,7 @@ import type { IntrospectionStore } from './user-group/introspection-store.ts'
 import type { UserGroupHistoryStore } from './user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from './user-group/user-group-search-store.ts'
 import type { UserGroupStore } from './user-group/user-group-store.ts'
+import type { ViewerSessionStore } from './viewer-session/viewer-session-store.ts'
 import type { WebhookDeliveryStore } from './webhook/webhook-delivery-store.ts'
 import type { WebhookEndpointStore } from './webhook/webhook-endpoint-store.ts'
 import type { WorkspaceStore } from './workspace/workspace-store.ts'
@@ -63,6 +64,7 @@ export interface Store {
   readonly workspaces: WorkspaceStore
   readonly apiTokens: ApiTokenStore
   readonly sessions: SessionStore
+  readonly viewerSessions: ViewerSessionStore
   readonly secretKeys: SecretKeyStore
   readonly encryptedTokens: EncryptedTokenStore
   readonly audit: AuditStore

@@ -6,6 +6,8 @@ const userScopes = {
   getOrCreate: ['read', 'write'],
   rotate: ['write'],
   update: ['write'],
+  createSession: ['read', 'write'],
+  endSessions: ['write'],
   introspect: ['introspect'],
   revoke: ['write'],
   readEvents: ['introspect', 'admin'],
@@ -18,6 +20,7 @@ export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'r
 export const oauthPaths = {
   introspect: '/oauth2/introspect',
   revoke: '/oauth2/revoke',
+  keySet: '/jwks/{workspace_id}/{environment}.json',
   metadata: '/.well-known/oauth-authorization-server',
 } as const
 
@@ -29,6 +32,8 @@ export const operationPaths = {
   getOrCreate: '/api/user/get-or-create',
   update: '/api/user/update',
   rotate: '/api/user/rotate-token',
+  createSession: '/api/user/create-session',
+  endSessions: '/api/user/end-sessions',
 } as const satisfies Record<UserOperation, string>
 
 export type Operation = keyof typeof userScopes | AdminOperationId

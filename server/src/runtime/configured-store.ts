@@ -3,6 +3,7 @@ import { createDataFolder } from '../config/data-folder.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
+import { SigningKeys } from '../domain/viewer-session/signing-keys.ts'
 import { UserGroupService } from '../domain/user-group/user-group-service.ts'
 import type { WebhookAddressRules } from '../domain/webhook/webhook-address.ts'
 import { WebhookManagement } from '../domain/webhook/webhook-management.ts'
@@ -52,6 +53,10 @@ export function storeOptionsOf(config: Config): StoreOptions {
 /** @throws StoreError, SecretKeyError, Fault `unavailable` */
 export async function openUserGroupService(config: Config, store: Store): Promise<UserGroupService> {
   return userGroupServiceOf(config, store, await openKeyring(config, store))
+}
+
+export function signingKeysOf(store: Store, keyring: Keyring): SigningKeys {
+  return new SigningKeys({ store, keyring, clock: systemClock })
 }
 
 export function webhookManagementOf(config: Config, store: Store, keyring: Keyring): WebhookManagement {

@@ -24,7 +24,7 @@ import { slowStatementLog } from '../observability/slow-statement-log.ts'
 import { describeLocation } from '../store/location.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
-import { openConfiguredStore, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
+import { openConfiguredStore, signingKeysOf, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
 import { findConsole } from './console-files.ts'
 import { followLogSettings } from './log-settings.ts'
 import { prepareFirstStart, type FirstStart } from './first-start.ts'
@@ -143,6 +143,7 @@ async function start(config: Config, role: Role, metrics?: Metrics): Promise<Sta
       isDraining,
       version,
       userGroups: userGroupServiceOf(config, store, keyring),
+      signingKeys: signingKeysOf(store, keyring),
       ...managementOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,

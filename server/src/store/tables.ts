@@ -51,6 +51,8 @@ export const tables: readonly Table[] = [
   },
   { name: 'superseded_token', key: ['workspace_id', 'team_id', 'token_hash'] },
   { name: 'idempotency_key', key: ['workspace_id', 'team_id', 'key_hash'] },
+  { name: 'ended_session', key: ['workspace_id', 'team_id', 'subject'] },
+  { name: 'signing_key', key: ['workspace_id', 'environment', 'signing_key_id'] },
   { name: 'console_session', key: ['session_hash'] },
   { name: 'audit_event', key: ['workspace_id', 'environment', 'event_id'] },
   { name: 'webhook_endpoint', key: ['webhook_endpoint_id'], counter: 'webhook_endpoint_id' },

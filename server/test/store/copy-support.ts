@@ -5,6 +5,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Client } from 'pg'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
 import { locationOf } from '../../src/domain/user-group/location.ts'
+import { generateSigningKey } from '../../src/domain/viewer-session/signing-key.ts'
+import type { UserGroup } from '../../src/domain/user-group/user-group.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Scope } from '../support/scope.ts'
@@ -105,6 +107,21 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.suspend({ ...actor, key: deleted, suspended: true, now: 4000 })
   await store.userGroups.delete(deletion(deleted))
   await addWebhookEndpoint(store)
+  await addViewerSessions(store, second)
+}
+
+async function addViewerSessions(store: Store, userGroup: UserGroup): Promise<void> {
+  const scope = { workspaceId: 1, environment: 'Customer' } as const
+  const { signingKeyId, publicJwk } = generateSigningKey(scope)
+  const privateKey = { keyId: 'one', sealed: randomBytes(60) }
+  const times = { createdAt: 1000, signsFrom: 1000, retiredAt: null }
+  const added = await store.viewerSessions.addKey({
+    ...actor,
+    key: { ...scope, signingKeyId, publicJwk, privateKey, ...times },
+    ...{ expectedKeyId: null, othersRetiredAt: 1000, now: 1000 },
+  })
+  assert.equal(added, 'added')
+  await store.userGroups.endSessions({ ...actor, key: userGroup, subject: { viewerId: 'ada' }, now: 5000 })
 }
 
 async function addWebhookEndpoint(store: Store): Promise<void> {
@@ -138,8 +155,10 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     mapping_entry: 1,
     superseded_token: 2,
     idempotency_key: 2,
+    ended_session: 1,
+    signing_key: 1,
     console_session: 1,
-    audit_event: userGroups + 21,
+    audit_event: userGroups + 23,
     webhook_endpoint: 1,
     webhook_secret: 3,
     locator_key: 1,

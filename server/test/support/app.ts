@@ -18,6 +18,7 @@ import {
   AuthenticationThrottle,
   type AuthenticationThrottleOptions,
 } from '../../src/http/authentication-throttle.ts'
+import { SigningKeys } from '../../src/domain/viewer-session/signing-keys.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
@@ -41,6 +42,7 @@ export async function startApp(
   clock: Clock,
   rateLimit: RateLimit | null = null,
   throttle: Partial<AuthenticationThrottleOptions> = {},
+  publicUrl: string | null = null,
 ): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
@@ -65,8 +67,9 @@ export async function startApp(
       tracer: null,
       isDraining: () => false,
       version: '0.0.0',
-      publicUrl: null,
+      publicUrl,
     },
+    signingKeys: new SigningKeys({ store, keyring, clock }),
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     webhooks: new WebhookManagement({
       ...{ store, keyring, clock },

@@ -80,6 +80,13 @@ const ofUserGroups = {
     path: '/api/user/rotate-token',
     body: ({ replacedToken }) => ({ current_token: replacedToken }),
   },
+  createSession: {
+    method: 'POST',
+    path: '/api/user/create-session',
+    body: ({ userGroupId }) => ({ user_group_id: userGroupId, viewer: { id: 'u-7' } }),
+    scopes: ['read', 'write'],
+  },
+  endSessions: { method: 'POST', path: '/api/user/end-sessions', body: seen },
   rotate: { method: 'POST', body: rotation },
 } as const satisfies Record<string, Described>
 
@@ -98,6 +105,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   rotateTokenOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
   suspendUserGroup: byTeamId,
   resumeUserGroup: byTeamId,
+  endSessionsOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
   viewUserGroup: byTeamId,
   listUserGroupVersions: byTeamId,
   diffUserGroupVersions: byRevision,

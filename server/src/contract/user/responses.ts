@@ -1,4 +1,5 @@
-import type { TokenOwner } from '../../domain/user-group/user-group-store.ts'
+import type { ActiveUserGroup, TokenOwner } from '../../domain/user-group/user-group-store.ts'
+import type { SessionView } from '../../domain/viewer-session/viewer-session.ts'
 import type { UserGroupWithToken, RotationResult } from '../../domain/user-group/user-group-service.ts'
 
 // Response bodies of `/api/user` and introspection, built as text because `properties` is stored and returned as the JSON text
@@ -25,13 +26,30 @@ export function rotationResponse(userGroup: RotationResult): string {
 /** Returns an introspection response (RFC 7662, section 2.2). An inactive token has no other members. Times are in seconds. */
 export function introspectionResponse(owner: Omit<TokenOwner, 'state'> | null): string {
   if (owner === null) return '{"active":false}'
-  const { userGroup, issuedAt, validUntil, dataSources } = owner
-  const { providedId, teamId, name, environment, mapping, properties } = userGroup
+  const { issuedAt, validUntil } = owner
   const expiry = validUntil === null ? '' : `,"exp":${secondsOf(validUntil)}`
+  return activeResponse('user_group', `"iat":${secondsOf(issuedAt)}${expiry}`, owner)
+}
+
+/** Returns an introspection response about a viewer session. */
+export function sessionIntrospectionResponse(session: Omit<SessionView, 'state'> | null): string {
+  if (session === null) return introspectionResponse(null)
+  const { iat, exp, jti, viewer, resources } = session.claims
+  const others = `,"viewer":${JSON.stringify(viewer)}${resources === undefined ? '' : `,"resources":${JSON.stringify(resources)}`}`
+  return activeResponse('viewer_session', `"iat":${iat},"exp":${exp},"jti":"${jti}"`, session, others)
+}
+
+function activeResponse(
+  type: string,
+  times: string,
+  { userGroup, dataSources }: Omit<ActiveUserGroup, 'state'>,
+  others = '',
+): string {
+  const { providedId, teamId, name, environment, mapping, properties } = userGroup
   return (
-    `{"active":true,"token_type":"user_group","sub":${JSON.stringify(providedId)},"iat":${secondsOf(issuedAt)}${expiry},` +
+    `{"active":true,"token_type":"${type}","sub":${JSON.stringify(providedId)},${times},` +
     `"team_id":${teamId},"name":${JSON.stringify(name)},${environmentTag({ environment })},` +
-    `"mapping":${mapping},"data_sources":${dataSourcesObject(dataSources)},"properties":${properties}}`
+    `"mapping":${mapping},"data_sources":${dataSourcesObject(dataSources)},"properties":${properties}${others}}`
   )
 }
 

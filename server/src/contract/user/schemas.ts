@@ -131,9 +131,15 @@ export const RotationResponse = response({
 /** RFC 7662, section 2.1, as form fields. */
 export const IntrospectionBody = Type.Object({
   token: Type.String({
-    description: 'The user group token that a dashboard was opened with.',
+    description: 'The token that a dashboard was opened with: a viewer session or a user group token.',
     examples: [tokenExample],
   }),
+  resource: Type.Optional(
+    Type.String({
+      description: 'The dashboard that is opened. A session for others is inactive.',
+      examples: ['sales-overview'],
+    }),
+  ),
   token_type_hint: Type.Optional(Type.String({ description: 'Ignored.', examples: ['user_group'] })),
   client_id: Type.Optional(Type.String({ description: 'Ignored.', examples: ['renderer'] })),
   client_secret: Type.Optional(
@@ -154,26 +160,55 @@ const RegisteredDataSource = response({
   }),
 })
 
+const issuedTo = {
+  sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
+  iat: seconds('Time when the token was issued', 1_790_000_000),
+}
+
+const shownUserGroup = {
+  team_id: identity.team_id,
+  name: identity.name,
+  api_environment_tag: environmentTag,
+  mapping: Mapping,
+  // Not Type.Record: OpenAPI generators do not know patternProperties.
+  data_sources: Type.Unsafe<Record<string, Static<typeof RegisteredDataSource>>>({
+    type: 'object',
+    description:
+      'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
+    additionalProperties: RegisteredDataSource,
+  }),
+  properties,
+}
+
 /** RFC 7662, section 2.2. */
 export const IntrospectionResponse = Type.Union([
   response({
     active: Type.Literal(true),
     token_type: Type.Literal('user_group'),
-    sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
-    iat: seconds('Time when the token was issued', 1_790_000_000),
+    ...issuedTo,
     exp: Type.Optional(seconds('End of the grace period; only for a superseded token', 1_790_000_600)),
-    team_id: identity.team_id,
-    name: identity.name,
-    api_environment_tag: environmentTag,
-    mapping: Mapping,
-    // Not Type.Record: OpenAPI generators do not know patternProperties.
-    data_sources: Type.Unsafe<Record<string, Static<typeof RegisteredDataSource>>>({
+    ...shownUserGroup,
+  }),
+  response({
+    active: Type.Literal(true),
+    token_type: Type.Literal('viewer_session'),
+    ...issuedTo,
+    exp: seconds('End of the session', 1_790_000_900),
+    jti: Type.String({ description: 'The id of the session.', examples: ['4kTq9cZ1Xw2b'] }),
+    ...shownUserGroup,
+    viewer: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
-      description:
-        'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
-      additionalProperties: RegisteredDataSource,
+      description: 'The viewer with its id, as the session was created for.',
+      additionalProperties: true,
+      examples: [{ id: 'u-7', name: 'Ada' }],
     }),
-    properties,
+    resources: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'The dashboards that the session is for. The renderer must refuse others. Absent for all.',
+        examples: [['sales-overview']],
+      }),
+    ),
   }),
   response({
     active: Type.Literal(false, { description: 'The token is not valid for viewing, for any reason.' }),

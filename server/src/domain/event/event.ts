@@ -11,11 +11,13 @@ export const eventTypes = [
   'user_group.resumed',
   'user_group.deleted',
   'user_group.restored',
+  'user_group.sessions_ended',
   'schema.created',
   'schema.deleted',
   'data_source.created',
   'data_source.deleted',
   'api_token.revoked',
+  'signing_key.retired',
 ] as const satisfies readonly AuditAction[]
 
 export type EventType = (typeof eventTypes)[number]

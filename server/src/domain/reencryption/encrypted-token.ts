@@ -2,21 +2,23 @@ import type { Sealed } from '../secret-key/keyring.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { encryptionContext, type UserGroupKey } from '../user-group/user-group.ts'
 import { secretContext } from '../webhook/webhook-endpoint.ts'
+import { signingKeyContext, type SigningKeyName } from '../viewer-session/signing-key.ts'
 
 /**
  * The tables that hold encrypted tokens. `idempotency_key` holds those of responses to retried rotations, `webhook_secret` the
- * secrets of webhook endpoints.
+ * secrets of webhook endpoints, `signing_key` the private keys of viewer sessions.
  */
 export const encryptedTokenTables = [
   'user_group',
   'deleted_user_group',
   'idempotency_key',
   'webhook_secret',
+  'signing_key',
 ] as const
 
 export type EncryptedTokenTable = (typeof encryptedTokenTables)[number]
 
-/** A user group token, or the secret of a webhook endpoint, as the store keeps it. */
+/** A user group token, the secret of a webhook endpoint, or a private key, as the store keeps it. */
 export interface EncryptedToken {
   readonly table: EncryptedTokenTable
   /** The primary key of its row. */
@@ -25,7 +27,7 @@ export interface EncryptedToken {
   readonly token: Sealed
 }
 
-export type TokenOwner = UserGroupKey | WebhookEndpointKey
+export type TokenOwner = UserGroupKey | WebhookEndpointKey | SigningKeyName
 
 interface WebhookEndpointKey extends TenantScope {
   readonly webhookEndpointId: number
@@ -33,7 +35,8 @@ interface WebhookEndpointKey extends TenantScope {
 
 /** Returns the associated data of the encryption. */
 export function contextOf(owner: TokenOwner): string {
-  return 'providedId' in owner ? encryptionContext(owner) : secretContext(owner, owner.webhookEndpointId)
+  if ('providedId' in owner) return encryptionContext(owner)
+  return 'signingKeyId' in owner ? signingKeyContext(owner) : secretContext(owner, owner.webhookEndpointId)
 }
 
 /** A position in the list of all encrypted tokens. `after` is null at the start of a table. */

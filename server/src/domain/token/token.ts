@@ -57,7 +57,8 @@ function withChecksum(unchecked: string): string {
   return Buffer.from(unchecked + checksum(unchecked), 'latin1').toString('latin1')
 }
 
-function randomBase62(length: number): string {
+/** Returns random digits in base 62. */
+export function randomBase62(length: number): string {
   let chars = ''
   while (chars.length < length) {
     for (const byte of randomBytes(length)) {

@@ -7,10 +7,12 @@ import {
   type MappingToCheck,
 } from '../data-source/data-source.ts'
 import type { JsonText } from '../json/json-text.ts'
+import { endedDetails, endedSubject, type EndedSessions } from '../viewer-session/ended-session.ts'
 import { locationOf } from './location.ts'
 import type {
   DeleteUserGroup,
   EndGracePeriod,
+  EndViewerSessions,
   ExpectedUserGroup,
   GetOrCreateUserGroup,
   IdentifiedToken,
@@ -62,6 +64,8 @@ export interface Transition {
   readonly version: UserGroupVersion | null
   readonly entries: EntryChanges
   readonly event: UserGroupEvent
+  /** Null if no viewer session ends. */
+  readonly ended: EndedSessions | null
   /** Null if there is nothing to check. */
   readonly mappingToCheck: MappingToCheck | null
 }
@@ -153,6 +157,7 @@ export function decideChange(
       revision: to.revision,
       tokenHash: null,
     },
+    ended: null,
     mappingToCheck: mappingToCheck(command),
   }
 }
@@ -166,19 +171,38 @@ export function decideSuspension(
   const mismatch = mismatchOf(current, expected)
   if (mismatch !== null) return mismatch
   if (isSuspended(current) === suspended) return { outcome: 'unchanged', userGroup: current }
-  const revision = current.revision + 1
+  const action = suspended ? 'user_group.suspended' : 'user_group.resumed'
+  return newRevision(current, { suspendedAt: suspended ? now : null }, action)
+}
+
+/** Decides about the end of viewer sessions. They end although they have ended before: others may have been created since. */
+export function decideEndOfSessions(
+  current: UserGroup | null,
+  { expected, subject, now }: EndViewerSessions,
+): Mismatch | Updated {
+  if (current === null) return { outcome: 'not_found' }
+  const mismatch = mismatchOf(current, expected)
+  if (mismatch !== null) return mismatch
+  const ended = { subject: endedSubject(subject), endedAt: now }
+  return { ...newRevision(current, {}, 'user_group.sessions_ended', endedDetails(subject)), ended }
+}
+
+/** Returns a transition that keeps name, mapping and properties, and concerns all tokens of the user group. */
+function newRevision(
+  from: UserGroup,
+  change: Partial<Pick<UserGroup, 'suspendedAt'>>,
+  action: AuditAction,
+  details: object | null = null,
+): Updated {
+  const revision = from.revision + 1
   return {
     outcome: 'updated',
-    from: current,
-    to: { ...current, suspendedAt: suspended ? now : null, revision },
+    from,
+    to: { ...from, ...change, revision },
     version: null,
     entries: { added: [], removed: [] },
-    event: {
-      action: suspended ? 'user_group.suspended' : 'user_group.resumed',
-      details: null,
-      revision,
-      tokenHash: null,
-    },
+    event: { action, details, revision, tokenHash: null },
+    ended: null,
     mappingToCheck: null,
   }
 }

@@ -417,7 +417,7 @@ function refusalOf(result: GetOrCreateOutcome): Fault | null {
   }
 }
 
-function secretKeyRetired({ keyId }: SecretKeyRetired): Fault {
+export function secretKeyRetired({ keyId }: SecretKeyRetired): Fault {
   return new Fault('unavailable', 'A token cannot be issued at the moment', {
     reason: `SECRET_KEY_RETIRED: the secret key "${keyId}", with which this process encrypts, is retired; give this process the secret keys that the others have`,
   })

@@ -3,6 +3,7 @@ import type { MappingMode, RegisteredEntry, ResolvedEntry } from '../data-source
 import type { Environment } from '../environment.ts'
 import type { Sealed } from '../secret-key/keyring.ts'
 import type { TenantScope } from '../tenant-scope.ts'
+import type { SessionSubject } from '../viewer-session/ended-session.ts'
 import type { UserGroupLocation } from './location.ts'
 import type {
   TokenlessUserGroup,
@@ -28,6 +29,9 @@ export interface UserGroupStore {
 
   /** Suspends or resumes the user group. Writes nothing if nothing changes. */
   suspend(command: SuspendUserGroup): Promise<SuspendOutcome>
+
+  /** Ends viewer sessions that were issued at `now` or earlier. It is a new revision, which makes cached responses stale. */
+  endSessions(command: EndViewerSessions): Promise<EndSessionsOutcome>
 
   /**
    * Replaces the token. Of simultaneous rotations of one token, exactly one returns `rotated` and the others
@@ -62,6 +66,13 @@ export interface UserGroupStore {
     token: TokenReference,
     now: number,
   ): Promise<TokenOwner | null>
+
+  /** Returns the user group at a location, unless it is suspended. Never reads a cache. */
+  findActive(
+    workspaceId: number,
+    environment: Environment,
+    location: UserGroupLocation,
+  ): Promise<ActiveUserGroup | null>
 
   /** Returns the user group that a current or superseded token belongs to. */
   identifyToken(
@@ -166,6 +177,15 @@ export interface SuspendUserGroup extends Actor {
 
 export type SuspendOutcome = Exclude<UpdateOutcome, RefusedMapping>
 
+export interface EndViewerSessions extends Actor {
+  readonly key: UserGroupKey
+  readonly expected?: ExpectedUserGroup
+  readonly subject: SessionSubject
+  readonly now: number
+}
+
+export type EndSessionsOutcome = Exclude<SuspendOutcome, { outcome: 'unchanged' }>
+
 export interface DeleteUserGroup extends Actor {
   readonly key: UserGroupKey
   readonly expected?: ExpectedUserGroup
@@ -238,15 +258,19 @@ export interface UserGroupState {
   readonly stamp: ChangeStamp
 }
 
-/** A token's user group, as it is now. */
-export interface TokenOwner {
+/** A user group as it is now. */
+export interface ActiveUserGroup {
   readonly userGroup: TokenlessUserGroup
   readonly state: UserGroupState
+  /** Entries of the mapping that name a registered data source. */
+  readonly dataSources: readonly RegisteredEntry[]
+}
+
+/** A token's user group, as it is now. */
+export interface TokenOwner extends ActiveUserGroup {
   readonly issuedAt: number
   /** End of a superseded token's validity; null for the current token. */
   readonly validUntil: number | null
-  /** Entries of the mapping that name a registered data source. */
-  readonly dataSources: readonly RegisteredEntry[]
 }
 
 /** The user group that a token belongs or belonged to, whether or not the token is valid. */

@@ -14,6 +14,7 @@ import type { UserGroupManagement } from '../../domain/user-group/user-group-man
 import type { Caller } from '../../domain/caller.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
 import type { FairQueue } from '../../domain/util/fair-queue.ts'
+import type { ViewerSessions } from '../../domain/viewer-session/viewer-sessions.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
 
 /** One operation of `/admin/v1`. Its route, the validation of its input and its OpenAPI part are derived from this. */
@@ -74,6 +75,7 @@ export type AdminResponse =
 export interface AdminServices {
   readonly auditLog: AuditLog
   readonly userGroups: UserGroupService
+  readonly viewerSessions: ViewerSessions
   readonly management: UserGroupManagement
   readonly healthSearch: HealthSearch
   readonly promotion: Promotion

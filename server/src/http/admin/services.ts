@@ -6,6 +6,7 @@ import { Promotion } from '../../domain/user-group/promotion.ts'
 import { HealthSearch } from '../../domain/user-group/user-group-health.ts'
 import { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import type { ViewerSessions } from '../../domain/viewer-session/viewer-sessions.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import { FairQueue } from '../../domain/util/fair-queue.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
@@ -14,6 +15,7 @@ import type { AdminServices } from './operation.ts'
 interface Parts {
   readonly store: Store
   readonly userGroups: UserGroupService
+  readonly viewerSessions: ViewerSessions
   readonly webhooks: WebhookManagement
   readonly clock: Clock
   /** Gets the ids of revoked API tokens, for requests to the same process. */
@@ -24,10 +26,18 @@ interface Parts {
 const maxImportBatches = 16
 
 /** Returns the services of the operations of `/admin/v1`. */
-export function adminServicesOf({ store, userGroups, webhooks, clock, revokedIds }: Parts): AdminServices {
+export function adminServicesOf({
+  store,
+  userGroups,
+  viewerSessions,
+  webhooks,
+  clock,
+  revokedIds,
+}: Parts): AdminServices {
   const management = new UserGroupManagement({ store, userGroups, clock, revokedIds })
   return {
     userGroups,
+    viewerSessions,
     webhooks,
     management,
     healthSearch: new HealthSearch({ store, management, clock }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import { maxTokenBytes } from '../../domain/viewer-session/viewer-session.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import { validationFailed, type FaultCode } from '../../domain/fault.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
@@ -12,8 +13,8 @@ const formType = 'application/x-www-form-urlencoded'
 /** Maximum size of a body that is read before its client is authenticated, in bytes. */
 const maxAnonymousBytes = 16 * 1024
 /** Length up to which a parameter is read. No valid one is as long. */
-const maxParameterLength = 1000
-const parameterNames = ['token', 'token_type_hint', 'client_id', 'client_secret']
+const maxParameterLength = maxTokenBytes + 1000
+const parameterNames = ['token', 'resource', 'token_type_hint', 'client_id', 'client_secret']
 /** Matches the parameters with these names, percent-encoded or not. URLSearchParams takes long for a million others. */
 const parameters = new RegExp(
   `(?<![^&])(?:${parameterNames.map(patternOf).join('|')})(?:=[^&]*)?(?![^&])`,
@@ -105,13 +106,18 @@ export class OAuthClients {
 }
 
 /**
- * Returns the parameter `token`. Empty parameters count as absent, and unknown ones are ignored (RFC 6749, section 3.2).
+ * Returns the parameters `token` and `resource`, which is null if absent. Empty parameters count as absent, and unknown ones are ignored (RFC 6749, section 3.2).
  * @throws Fault `validation_failed`
  */
-export function tokenIn(body: Buffer): string {
-  const token = readForm(body).get('token')
+export function readIntrospectionForm(body: Buffer): {
+  readonly token: string
+  readonly resource: string | null
+} {
+  const form = readForm(body)
+  const token = form.get('token')
   if (!token) throw validationFailed([{ path: '/token', message: 'is required' }])
-  return token
+  const resource = form.get('resource')
+  return { token, resource: resource === '' ? null : resource }
 }
 
 /** Returns whether a form may have the parameter, which every introspection asks: a name may be percent-encoded, a token is not. */

@@ -12,6 +12,7 @@ export function oauthPathItems(): Record<string, object> {
     [oauthPaths.introspect]: { post: introspectOperation() },
     [oauthPaths.revoke]: { post: revokeOperation() },
     [oauthPaths.metadata]: { get: metadataOperation() },
+    [oauthPaths.keySet]: { get: keySetOperation() },
   }
 }
 
@@ -32,9 +33,9 @@ function introspectOperation(): object {
   return {
     operationId: 'introspectUserGroupToken',
     tags: ['Renderer'],
-    summary: 'Look up the user group, data sources and properties behind a token',
+    summary: 'Look up the user group, data sources, properties and viewer behind a token',
     description:
-      'Token introspection (RFC 7662). A token that is unknown, superseded, expired, malformed, of a suspended or deleted user group, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
+      'Token introspection (RFC 7662) of user group tokens and viewer sessions. A token that is unknown, superseded, expired, malformed, of a suspended or deleted user group, or of another workspace or environment gets `{"active":false}` and nothing else. Each response is confirmed with the store: a rotated token is inactive in the very next request. Requires the scope `introspect`.',
     security,
     requestBody,
     responses: responses({
@@ -72,15 +73,52 @@ function revokeOperation(): object {
   return {
     operationId: 'revokeUserGroupToken',
     tags: ['Renderer'],
-    summary: 'End a user group token',
+    summary: 'End a user group token or a viewer session',
     description:
-      'Token revocation (RFC 7009). A current token is replaced by a new one that nobody has yet; the next `GET /api/user` shows it. The grace period of a superseded token ends. For any other token the response is the same and nothing changes. Requires the scope `write`.',
+      'Token revocation (RFC 7009). A viewer session ends. A current token is replaced by a new one that nobody has yet; the next `GET /api/user` shows it. The grace period of a superseded token ends. For any other token the response is the same and nothing changes. Requires the scope `write`.',
     security,
     requestBody,
     responses: responses({
       response: jsonResponse({ type: 'object' }, 'The token is no longer active.', {}),
       faults: requestFaults,
       isOAuth: true,
+    }),
+  }
+}
+
+function keySetOperation(): object {
+  return {
+    operationId: 'getKeySet',
+    tags: ['Renderer'],
+    summary: 'Public keys of viewer sessions',
+    description:
+      'For engines that verify viewer sessions themselves (RFC 7517). A new key is here 10 minutes before it signs, and an old one until its last session has expired.',
+    security: [],
+    parameters: [
+      {
+        name: 'workspace_id',
+        in: 'path',
+        required: true,
+        description: 'The id of the workspace.',
+        schema: { type: 'integer', minimum: 1 },
+        example: 1,
+      },
+      {
+        name: 'environment',
+        in: 'path',
+        required: true,
+        description: 'The environment, in lower case.',
+        schema: { type: 'string', enum: ['customer', 'testing'] },
+        example: 'customer',
+      },
+    ],
+    responses: responses({
+      response: jsonResponse(
+        { type: 'object', properties: { keys: { type: 'array', items: { type: 'object' } } } },
+        'The public keys.',
+        { keys: [] },
+      ),
+      faults: ['malformed_request', 'not_found', 'method_not_allowed', 'internal', 'unavailable'],
     }),
   }
 }

@@ -8,10 +8,22 @@ import {
   UpdateResponse,
   UserGroupBody,
 } from '../../contract/user/schemas.ts'
+import {
+  CreateSessionBody,
+  CreateSessionResponse,
+  EndSessionsBody,
+  EndSessionsResponse,
+  sessionExample,
+  viewerExample,
+} from '../../contract/viewer-session/schemas.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import { operationPaths } from '../operations.ts'
 
 export const userSchemas = {
+  CreateSessionBody,
+  CreateSessionResponse,
+  EndSessionsBody,
+  EndSessionsResponse,
   UserGroupBody,
   RotationBody,
   GetOrCreateResponse,
@@ -42,6 +54,8 @@ export function userPaths(): Record<string, object> {
     '/api/user': { get: getOrCreateOperation(), post: rotateOperation(), put: updateOperation() },
     [operationPaths.getOrCreate]: { post: byPost(getOrCreateOperation(), 'GET /api/user') },
     [operationPaths.update]: { post: byPost(updateOperation(), 'PUT /api/user') },
+    [operationPaths.createSession]: { post: createSessionOperation() },
+    [operationPaths.endSessions]: { post: endSessionsOperation() },
     [operationPaths.rotate]: { post: byPost(rotateOnlyOperation(), 'POST /api/user') },
   }
 }
@@ -160,6 +174,50 @@ function updateOperation() {
         new_user_group: false,
         user_group: { ...exampleGroup, properties, api_environment_tag },
       }),
+      faults: [...jsonFaults, 'user_group_not_found'],
+    }),
+  }
+}
+
+function createSessionOperation() {
+  return {
+    operationId: 'createViewerSession',
+    tags: ['User groups'],
+    summary: 'Create a viewer session',
+    description:
+      'Returns a short-lived token of one viewer for the page that shows the dashboard. It says who looks; what it shows is read from the user group at each introspection, and a session can only narrow that. Nothing is stored. Requires the scope `read` or `write`.',
+    requestBody: jsonBody(reference('CreateSessionBody'), {
+      user_group_id: 'customer-42',
+      viewer: viewerExample,
+      narrow: { properties: { regions: ['EU'] } },
+      resources: ['sales-overview'],
+      expires_in_seconds: 900,
+    }),
+    responses: responses({
+      response: jsonResponse(reference('CreateSessionResponse'), 'The session.', {
+        success: 1,
+        session: {
+          token: sessionExample,
+          session_id: '4kTq9cZ1Xw2b',
+          expires_at: '2026-11-28T10:15:00Z',
+          expires_in_seconds: 900,
+        },
+      }),
+      faults: [...jsonFaults, 'user_group_not_found'],
+    }),
+  }
+}
+
+function endSessionsOperation() {
+  return {
+    operationId: 'endViewerSessions',
+    tags: ['User groups'],
+    summary: 'End viewer sessions',
+    description:
+      'Ends the sessions of one viewer, or of all viewers of a user group, that were created until now. New ones can be created at once. The user group token stays. Requires the scope `write`.',
+    requestBody: jsonBody(reference('EndSessionsBody'), { user_group_id: 'customer-42', viewer_id: 'u-7' }),
+    responses: responses({
+      response: jsonResponse(reference('EndSessionsResponse'), 'The sessions are over.', { success: 1 }),
       faults: [...jsonFaults, 'user_group_not_found'],
     }),
   }

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../../domain/store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { Clock } from '../../domain/util/clock.ts'
 import type { UserGroupState } from '../../domain/user-group/user-group-store.ts'
 import type { Operation } from '../operations.ts'
 
@@ -11,8 +12,8 @@ export interface CacheableResponse {
   readonly json: string
   /** State of the user group that the response describes; null if there is none, or if it was not read. */
   readonly state: UserGroupState | null
-  /** True if the response is valid as long as the user group is unchanged. */
-  readonly mayCache: boolean
+  /** Time until which the response is valid if the user group is unchanged, in milliseconds since the Unix epoch. 0 if unknown. */
+  readonly cacheUntil: number
 }
 
 interface Entry extends CacheableResponse {
@@ -35,14 +36,16 @@ const maxSeen = seenBits / 4
  */
 export class ResponseCache {
   readonly #store: Pick<Store, 'userGroups'>
+  readonly #clock: Pick<Clock, 'now'>
   readonly #responses: LRUCache<string, Entry> | undefined
   /** One bit per checksum of a recent request. */
   readonly #seen = new Uint8Array(seenBits / 8)
   #seenCount = 0
 
   /** @param maxBytes maximum size of all entries; 0 turns the cache off. */
-  constructor(store: Pick<Store, 'userGroups'>, maxBytes: number) {
+  constructor(store: Pick<Store, 'userGroups'>, maxBytes: number, clock: Pick<Clock, 'now'>) {
     this.#store = store
+    this.#clock = clock
     if (maxBytes > 0) this.#responses = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxEntryBytes })
   }
 
@@ -60,19 +63,19 @@ export class ResponseCache {
     // Latin-1 maps each byte to one character: different bodies have different keys.
     const key = `${operation}/${workspaceId}/${environment}/${body.toString('latin1')}`
     const cached = this.#responses.get(key)
-    if (cached !== undefined) {
+    if (cached !== undefined && this.#clock.now() < cached.cacheUntil) {
       if (await this.#store.userGroups.isUnchanged(workspaceId, environment, cached.state)) return cached
     }
     const response = await respond()
-    const { state, mayCache } = response
-    if (mayCache && state !== null && (hasRoom(this.#responses) || this.#isRepeated(key))) {
+    const { state, cacheUntil } = response
+    if (cacheUntil > 0 && state !== null && (hasRoom(this.#responses) || this.#isRepeated(key))) {
       const { bucket, teamId } = state.location
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
       const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
       // A copy, because a location may be part of a larger object.
       const kept = { location: { bucket, teamId }, stamp: state.stamp }
-      this.#responses.set(key, { json, state: kept, mayCache }, { size })
+      this.#responses.set(key, { json, state: kept, cacheUntil }, { size })
     }
     return response
   }

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { getOrCreateResponse, rotationResponse, updateResponse } from '../../contract/user/responses.ts'
 import { readRotationBody, readUserGroupBody } from '../../contract/user/bodies.ts'
+import { readCreateSessionBody, readEndSessionsBody } from '../../contract/viewer-session/bodies.ts'
+import { createSessionResponse, endSessionsResponse } from '../../contract/viewer-session/responses.ts'
 import { limits } from '../../contract/limits.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import type { ViewerSessions } from '../../domain/viewer-session/viewer-sessions.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { authorize, callerOf } from '../authorization.ts'
@@ -18,6 +21,7 @@ export interface UserRouteDependencies {
   readonly authentication: AuthenticationDependencies
   readonly rateLimiter: RateLimiter
   readonly userGroups: UserGroupService
+  readonly viewerSessions: ViewerSessions
   readonly responses: ResponseCache
   /** Maximum size of a body, in bytes. */
   readonly bodyLimit: number
@@ -59,7 +63,11 @@ export function userRoutes(dependencies: UserRouteDependencies): FastPathRoute[]
   ]
 }
 
-function handlersOf({ userGroups, responses }: UserRouteDependencies): Record<UserOperation, Handler> {
+function handlersOf({
+  userGroups,
+  viewerSessions,
+  responses,
+}: UserRouteDependencies): Record<UserOperation, Handler> {
   return {
     getOrCreate: async (context, apiToken, body) => {
       const { json } = await responses.get('getOrCreate', apiToken, body, async () => {
@@ -71,7 +79,7 @@ function handlersOf({ userGroups, responses }: UserRouteDependencies): Record<Us
           change,
           mayWrite,
         )
-        return { json: getOrCreateResponse(created, userGroup), state, mayCache: true }
+        return { json: getOrCreateResponse(created, userGroup), state, cacheUntil: Infinity }
       })
       return json
     },
@@ -88,6 +96,19 @@ function handlersOf({ userGroups, responses }: UserRouteDependencies): Record<Us
           ...(key !== undefined && { idempotency: { key, fingerprint } }),
         }),
       )
+    },
+    createSession: async (context, _apiToken, body) => {
+      const request = readCreateSessionBody(body)
+      return createSessionResponse(
+        await viewerSessions.create(callerOf(context), request),
+        request.expiresInSeconds,
+      )
+    },
+    endSessions: async (context, _apiToken, body) => {
+      const { user_group_id, viewer_id: viewerId } = readEndSessionsBody(body)
+      const subject = viewerId === undefined ? 'all' : { viewerId }
+      await viewerSessions.end(callerOf(context), user_group_id, subject)
+      return endSessionsResponse
     },
   }
 }

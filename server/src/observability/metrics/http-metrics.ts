@@ -14,6 +14,7 @@ export class HttpMetrics implements RequestObserver {
   readonly #durationsOf = new Map<ObservedOperation, Map<number, Series>>()
   readonly #errors: Counter<'operation' | 'code'>
   readonly #unanswered: Counter<'operation'>
+  readonly #sessionsCreated: Counter<'environment'>
   readonly #usage: UsageCounter
   #inFlight = 0
 
@@ -37,6 +38,12 @@ export class HttpMetrics implements RequestObserver {
       labelNames: ['operation'],
       registers: [registry],
     })
+    this.#sessionsCreated = new Counter({
+      name: 'ugs_sessions_created_total',
+      help: 'Viewer sessions that were created.',
+      labelNames: ['environment'],
+      registers: [registry],
+    })
     addGauge(registry, {
       name: 'ugs_http_requests_in_flight',
       help: 'Requests that have arrived and have no complete response yet, including connections to /events.',
@@ -52,6 +59,8 @@ export class HttpMetrics implements RequestObserver {
     if (apiToken !== null) this.#usage.count(apiToken)
     const observed = operation ?? areaOf(path)
     if (code !== null) this.#errors.inc({ operation: observed, code })
+    if (apiToken !== null && operation === 'createSession' && status === 200)
+      this.#sessionsCreated.inc({ environment: apiToken.environment })
     // A request whose headers were refused never counted as in flight.
     if (duration === null) return
     this.#inFlight--

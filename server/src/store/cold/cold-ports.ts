@@ -10,6 +10,7 @@ import { secretKeys } from './secret-keys.ts'
 import { sessions } from './sessions.ts'
 import { userGroupHistory } from './user-group-history.ts'
 import { userGroupSearch, type SearchLimits } from './user-group-search.ts'
+import { viewerSessions } from './viewer-sessions.ts'
 import { redeliverBatch, webhookDeliveries } from './webhook-deliveries.ts'
 import { deleteOfEndpoint, webhookEndpoints } from './webhook-endpoints.ts'
 import { workspaces } from './workspaces.ts'
@@ -21,6 +22,7 @@ export function coldPorts(runner: Runner) {
     workspaces: portOf<Store['workspaces']>(runner, 'Workspaces', workspaces),
     apiTokens: portOf<Store['apiTokens']>(runner, 'ApiTokens', apiTokens),
     sessions: portOf<Store['sessions']>(runner, 'Sessions', sessions),
+    viewerSessions: portOf<Store['viewerSessions']>(runner, 'ViewerSessions', viewerSessions),
     secretKeys: portOf<Store['secretKeys']>(runner, 'SecretKeys', secretKeys),
     encryptedTokens: portOf<Store['encryptedTokens']>(runner, 'EncryptedTokens', encryptedTokens),
     userGroupHistory: portOf<Store['userGroupHistory']>(runner, 'UserGroupHistory', userGroupHistory),

@@ -145,8 +145,8 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
 /** Blocks writes of mappings until the end of the transaction. Each such write checks its entries afterwards. */
 const lockMappings = postgres`LOCK TABLE mapping_entry IN SHARE ROW EXCLUSIVE MODE`
 
-/** Begins a change of schemas or data sources. PostgreSQL runs one at a time, because on Citus two could deadlock. */
-function* changeRegistry(): Operation<Attempted> {
+/** Begins a change of schemas, data sources or signing keys. PostgreSQL runs one at a time, because on Citus two could deadlock. */
+export function* changeRegistry(): Operation<Attempted> {
   const attempted = yield* transaction()
   // An arbitrary number.
   yield* postgres`SELECT pg_advisory_xact_lock(${0x55475302})`
@@ -243,8 +243,8 @@ function possibleEntries({ data_source_id, schema_id, ...row }: ListedRow) {
   )
 }
 
-/** Renews the registry version, so that every process resolves mappings again after the commit. */
-const renewVersion = ({ workspaceId, environment }: TenantScope) => sql`
+/** Renews the registry version, so that every process resolves mappings and confirms cached responses again after the commit. */
+export const renewVersion = ({ workspaceId, environment }: TenantScope) => sql`
   INSERT INTO registry (workspace_id, environment, version) VALUES (${workspaceId}, ${environment}, ${randomUUID()})
   ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`
 

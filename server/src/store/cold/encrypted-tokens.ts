@@ -22,11 +22,13 @@ type EncryptedTokenRow = Readonly<Record<string, Key>> & {
   readonly provided_id: string
   /** Column of a webhook secret. */
   readonly webhook_endpoint_id: number
+  /** Column of a signing key. */
+  readonly signing_key_id: string
   readonly token_key_id: string
   readonly token_sealed: Uint8Array
 }
 
-/** The encrypted user group tokens and webhook secrets of all workspaces. */
+/** The encrypted user group tokens, webhook secrets and signing keys of all workspaces. */
 export const encryptedTokens: Operations<EncryptedTokenStore> = {
   *list({ cursor, limit }) {
     return pageOf(cursor.table, yield* selectPage(cursor, limit), limit)
@@ -54,12 +56,32 @@ function keyColumnsOf(table: EncryptedTokenTable): readonly string[] {
 
 function selectPage({ table, after }: EncryptedTokenCursor, limit: number): Sql<EncryptedTokenRow> {
   const key = keyColumnsOf(table)
-  const owner = table === 'webhook_secret' ? 'webhook_endpoint_id' : 'provided_id'
+  const owner = ownerColumns[table]
   const columns = new Set([...key, 'workspace_id', 'environment', 'token_key_id', 'token_sealed', owner])
   const order = raw(key.join(', '))
   const start = after === null ? raw('') : sql`WHERE (${order}) > (${list(after)})`
   return sql<EncryptedTokenRow>`SELECT ${raw([...columns].join(', '))} FROM ${raw(table)} ${start}
     ORDER BY ${order} LIMIT ${limit}`.inBucket(null)
+}
+
+/** The column of each table that names the owner in its workspace and environment. */
+const ownerColumns = {
+  user_group: 'provided_id',
+  deleted_user_group: 'provided_id',
+  idempotency_key: 'provided_id',
+  webhook_secret: 'webhook_endpoint_id',
+  signing_key: 'signing_key_id',
+} as const satisfies Record<EncryptedTokenTable, keyof EncryptedTokenRow>
+
+function ownerOf(table: EncryptedTokenTable, row: EncryptedTokenRow) {
+  switch (ownerColumns[table]) {
+    case 'webhook_endpoint_id':
+      return { webhookEndpointId: row.webhook_endpoint_id }
+    case 'signing_key_id':
+      return { signingKeyId: row.signing_key_id }
+    default:
+      return { providedId: row.provided_id }
+  }
 }
 
 function pageOf(
@@ -70,14 +92,10 @@ function pageOf(
   const key = keyColumnsOf(table)
   const tokens = rows.map((row): EncryptedToken => {
     const { workspace_id: workspaceId, environment, token_key_id, token_sealed } = row
-    const owner =
-      table === 'webhook_secret'
-        ? { webhookEndpointId: row.webhook_endpoint_id }
-        : { providedId: row.provided_id }
     return {
       table,
       rowKey: key.map((column) => row[column] as Key),
-      owner: { workspaceId, environment, ...owner },
+      owner: { workspaceId, environment, ...ownerOf(table, row) },
       token: { keyId: token_key_id, sealed: token_sealed },
     }
   })
@@ -87,7 +105,7 @@ function pageOf(
   return { tokens, next: nextTable === undefined ? null : { table: nextTable, after: null } }
 }
 
-/** Webhook secrets are not distributed. */
+/** Webhook secrets and signing keys are not distributed. */
 function ownerBucket({ owner }: EncryptedToken): number {
   return 'providedId' in owner ? bucketOf(owner) : 0
 }
@@ -118,9 +136,9 @@ function update(
   const ofShard =
     shardBucket === null ? raw('') : sql`AND ${raw(table)}.bucket = ANY (${buckets}::smallint[])`
   const inBucket = (row: string) =>
-    table === 'webhook_secret'
-      ? raw('')
-      : postgres`AND ${raw(`${table}.bucket = ${row}.row_bucket`)} ${ofShard}`
+    ownerColumns[table] === 'provided_id'
+      ? postgres`AND ${raw(`${table}.bucket = ${row}.row_bucket`)} ${ofShard}`
+      : raw('')
   const isRow = (row: string) =>
     sql`${raw(key.map((column) => `${table}.${column} = ${row}.${column}`).join(' AND '))} ${inBucket(row)}`
   return sql`WITH new AS (SELECT * FROM ${rowsOf('given', types, rows)}),

@@ -12,7 +12,7 @@ const pollIntervalMs = 20
 
 /** A statement locks its table before it reads, so a later statement sees every key that is retired by then. */
 const writers = `SELECT virtualtransaction AS id FROM pg_locks
-  WHERE relation IN ('user_group'::regclass, to_regclass('webhook_secret')) AND mode = 'RowExclusiveLock' AND granted
+  WHERE relation IN ('user_group'::regclass, to_regclass('webhook_secret'), to_regclass('signing_key')) AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**

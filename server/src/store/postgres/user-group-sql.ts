@@ -204,6 +204,8 @@ export const change = call('user_group_change', 'change_user_groups', 'team_id',
   'dropped_revisions',
   'added',
   'removed',
+  'ended_subjects',
+  'ended_at',
   'registry_version',
 ])
 

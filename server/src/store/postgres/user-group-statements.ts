@@ -51,7 +51,7 @@ export interface CreationItem extends Written {
 }
 
 /** A transition to apply, or an outcome that writes nothing. */
-type ChangeDecision = UpdateOutcome | ReturnType<typeof decideChange>
+export type ChangeDecision = UpdateOutcome | ReturnType<typeof decideChange>
 
 export interface ChangeItem extends Written {
   readonly providedId: string
@@ -305,6 +305,8 @@ function changesOf(items: readonly TransitionItem[], registryVersion: string | n
     ),
     added: unlessAllNull(changes.map(({ entries }) => entriesText(entries.added))),
     removed: unlessAllNull(changes.map(({ entries }) => entriesText(entries.removed))),
+    ended_subjects: unlessAllNull(changes.map(({ ended }) => ended?.subject ?? null)),
+    ended_at: changes.map(({ ended }) => ended?.endedAt ?? null),
     registry_version: registryVersion,
   })
 }

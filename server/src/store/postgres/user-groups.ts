@@ -1,16 +1,15 @@
-import type { Environment } from '../../domain/environment.ts'
-import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { Actor } from '../../domain/audit/audit-event.ts'
 import {
   decideChange,
   decideCreation,
   decideDeletion,
   decideEndOfGracePeriod,
+  decideEndOfSessions,
   decideGetOrCreate,
   decideRestoration,
   decideRotation,
   decideSuspension,
   isSuspended,
-  isTokenActive,
   mappingToCheck,
   rotatedUserGroupOf,
   type RotationTarget,
@@ -18,11 +17,11 @@ import {
 import type {
   DeleteUserGroup,
   EndGracePeriod,
+  EndSessionsOutcome,
+  EndViewerSessions,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
-  IdentifiedToken,
   IssueToken,
-  ListUserGroups,
   NewToken,
   RestoreOutcome,
   RestoreUserGroup,
@@ -31,19 +30,14 @@ import type {
   SecretKeyRetired,
   SuspendOutcome,
   SuspendUserGroup,
-  TokenOwner,
-  TokenReference,
   UpdateOutcome,
   UpdateUserGroup,
-  UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
 import { bucketOf, locationOf } from '../../domain/user-group/location.ts'
 import { changesNothing, type UserGroup, type UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import { tokenlessUserGroupOf, userGroupOf, viewOf } from '../user-group-row.ts'
-import type { Mappings } from './mappings.ts'
-import type { Distribution } from './citus/distribution.ts'
 import { uniqueViolation } from './postgres-fault.ts'
 import type { PrimaryPool } from './primary-pool.ts'
 import { untilApplied, type Attempt, type Retry } from './retry.ts'
@@ -55,41 +49,21 @@ import {
   entriesText,
   eventValues,
   withBucket,
+  type ChangeDecision,
   type IssuedToken,
-  type UserGroupStatements,
 } from './user-group-statements.ts'
-import type { UserGroupTokens } from './user-group-tokens.ts'
+import { UserGroupReads, type UserGroupParts } from './user-group-reads.ts'
 
 /**
- * The operations on user groups and their tokens. Each one loads rows, decides, and applies the decision in one statement
+ * The operations on user groups and their tokens. Each change loads rows, decides, and applies the decision in one statement
  * that takes effect only if the rows are unchanged; otherwise the operation starts over. If the connection breaks in that
  * statement, the commit is ambiguous: the next attempt finds out from the rows whether it happened.
  */
-export class UserGroups implements UserGroupStore {
-  readonly #primary: PrimaryPool
-  readonly #retry: Retry
-  readonly #statements: UserGroupStatements
-  readonly #mappings: Mappings
-  readonly #tokens: UserGroupTokens
-  readonly #distribution: Distribution
+export class UserGroups extends UserGroupReads implements UserGroupStore {
   readonly #teamIds: TeamIds
 
-  constructor(
-    primary: PrimaryPool,
-    retry: Retry,
-    parts: {
-      readonly statements: UserGroupStatements
-      readonly mappings: Mappings
-      readonly tokens: UserGroupTokens
-      readonly distribution: Distribution
-    },
-  ) {
-    this.#primary = primary
-    this.#retry = retry
-    this.#statements = parts.statements
-    this.#mappings = parts.mappings
-    this.#tokens = parts.tokens
-    this.#distribution = parts.distribution
+  constructor(primary: PrimaryPool, retry: Retry, parts: UserGroupParts) {
+    super(primary, retry, parts)
     this.#teamIds = new TeamIds(primary)
   }
 
@@ -99,7 +73,7 @@ export class UserGroups implements UserGroupStore {
     let lossesAtIssue = 0
     // After an ambiguous commit, the team id tells that this operation created the user group.
     const ownTeamIds = new Set<number>()
-    return this.#retry.run(async (attempt) => {
+    return this.retry.run(async (attempt) => {
       if (attempt.reason === uniqueViolation && !attempt.isAmbiguous) {
         // The team id was taken: the sequence repeats a block that an earlier primary had given out.
         if (issued !== undefined) this.#teamIds.discardBlockOf(issued.teamId)
@@ -107,9 +81,9 @@ export class UserGroups implements UserGroupStore {
         issued = undefined
       }
       // After a failover, the sequence may give the id to another user group.
-      if (this.#primary.lossCount !== lossesAtIssue) issued = undefined
+      if (this.primary.lossCount !== lossesAtIssue) issued = undefined
       for (let isRepeated = false; ; isRepeated = true) {
-        const row = await this.#statements.selectView.add(key, attempt)
+        const row = await this.statements.selectView.add(key, attempt)
         const isOurs = row !== null && attempt.isAmbiguous && ownTeamIds.has(row.team_id)
         const decision = decideGetOrCreate(row, command)
         switch (decision) {
@@ -120,14 +94,14 @@ export class UserGroups implements UserGroupStore {
               const state = { location, stamp: row.stamp }
               return { outcome: 'unchanged', userGroup: viewOf(key, row), state }
             }
-            const created = await this.#statements.select.add(key, attempt)
+            const created = await this.statements.select.add(key, attempt)
             if (created !== null) return { outcome: 'created', userGroup: userGroupOf(key, created) }
             continue
           }
           case 'create': {
             const issue = async () => {
               if (issued === undefined) {
-                lossesAtIssue = this.#primary.lossCount
+                lossesAtIssue = this.primary.lossCount
                 issued = await this.#issue(command, key.bucket)
                 ownTeamIds.add(issued.teamId)
               }
@@ -156,35 +130,38 @@ export class UserGroups implements UserGroupStore {
   }
 
   update(command: UpdateUserGroup): Promise<UpdateOutcome> {
-    return this.#retry.run((attempt) => untilApplied(() => this.#change(command, attempt)))
+    return this.retry.run((attempt) => untilApplied(() => this.#change(command, attempt)))
   }
 
   suspend(command: SuspendUserGroup): Promise<SuspendOutcome> {
-    const { key, suspended } = command
-    return this.#retry.run((attempt) =>
-      untilApplied(async () => {
-        const wasAmbiguous = attempt.isAmbiguous
-        const item = {
-          ...auditedChangeOf(command),
-          ...withBucket(key),
-          weight: 0,
-          decide: (current: UserGroup | null) =>
-            wasAmbiguous && current !== null && isSuspended(current) === suspended
-              ? { outcome: 'updated' as const, userGroup: current }
-              : decideSuspension(current, command),
-        }
-        const outcome = await attempt.change((sent) => this.#statements.change.add(item, attempt, sent))
-        return outcome as SuspendOutcome | null
-      }),
+    const { suspended } = command
+    const decide = (current: UserGroup | null, wasAmbiguous: boolean) =>
+      wasAmbiguous && current !== null && isSuspended(current) === suspended
+        ? { outcome: 'updated' as const, userGroup: current }
+        : decideSuspension(current, command)
+    return this.retry.run((attempt) =>
+      untilApplied(() => this.#apply<SuspendOutcome>(command, attempt, decide)),
+    )
+  }
+
+  endSessions(command: EndViewerSessions): Promise<EndSessionsOutcome> {
+    const { expected, ...unconditional } = command
+    // After an ambiguous commit, the sessions end again, whatever the revision is.
+    const decide = (current: UserGroup | null, wasAmbiguous: boolean) =>
+      wasAmbiguous && current !== null && current.teamId === (expected?.teamId ?? current.teamId)
+        ? decideEndOfSessions(current, unconditional)
+        : decideEndOfSessions(current, command)
+    return this.retry.run((attempt) =>
+      untilApplied(() => this.#apply<EndSessionsOutcome>(command, attempt, decide)),
     )
   }
 
   delete(command: DeleteUserGroup): Promise<'deleted' | 'not_found' | 'revision_mismatch'> {
     const key = withBucket(command.key)
     let teamId = command.expected?.teamId
-    return this.#retry.run(async (attempt) => {
+    return this.retry.run(async (attempt) => {
       for (;;) {
-        const row = await this.#statements.select.add(key, attempt)
+        const row = await this.statements.select.add(key, attempt)
         teamId ??= row?.team_id
         // After an ambiguous commit, a user group with the same user_group_id and another team id is a new one.
         if (row === null || row.team_id !== teamId) return attempt.isAmbiguous ? 'deleted' : 'not_found'
@@ -201,9 +178,7 @@ export class UserGroups implements UserGroupStore {
           entries: entriesText(entries.removed),
           ...eventValues(key.providedId, command, event),
         })
-        const [result] = await attempt.change((sent) =>
-          this.#primary.query(sql.deleteUserGroup, values, sent),
-        )
+        const [result] = await attempt.change((sent) => this.primary.query(sql.deleteUserGroup, values, sent))
         if (result?.has_changed) return 'deleted'
       }
     })
@@ -211,20 +186,20 @@ export class UserGroups implements UserGroupStore {
 
   restore(command: RestoreUserGroup): Promise<RestoreOutcome> {
     const { workspaceId, environment, teamId } = command
-    return this.#retry.run(async (attempt) => {
+    return this.retry.run(async (attempt) => {
       for (;;) {
-        const select = () => this.#primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
-        const [row] = await this.#distribution.onNodeOf(null, select)
+        const select = () => this.primary.query(sql.selectDeleted, [workspaceId, environment, teamId])
+        const [row] = await this.distribution.onNodeOf(null, select)
         const deleted =
           row === undefined ? null : { userGroup: userGroupOf(command, row), deletedAt: row.deleted_at }
         const key = deleted && withBucket(deleted.userGroup)
-        const holder = key && (await this.#statements.select.add(key, attempt))
+        const holder = key && (await this.statements.select.add(key, attempt))
         // Another operation restored it after the first read.
         if (holder?.team_id === teamId && !attempt.isAmbiguous) continue
         const isIdTaken = holder !== null
         const decision = decideRestoration(deleted, isIdTaken, command)
         if (decision.outcome !== 'restored') {
-          const existing = attempt.isAmbiguous ? await this.#selectById(command, teamId) : null
+          const existing = attempt.isAmbiguous ? await this.selectById(command, teamId) : null
           return existing === null ? decision : { outcome: 'restored', userGroup: existing }
         }
         const { userGroup, entries, event } = decision
@@ -237,7 +212,7 @@ export class UserGroups implements UserGroupStore {
           ...eventValues(userGroup.providedId, command, event),
         })
         const [result] = await attempt.change((sent) =>
-          this.#primary.query(sql.restoreUserGroup, values, sent),
+          this.primary.query(sql.restoreUserGroup, values, sent),
         )
         if (result?.has_changed) return { outcome: 'restored', userGroup }
       }
@@ -246,13 +221,13 @@ export class UserGroups implements UserGroupStore {
 
   rotate(command: RotateUserGroupToken): Promise<RotateOutcome> {
     let token: NewToken | undefined
-    return this.#retry.run(async (attempt) => {
+    return this.retry.run(async (attempt) => {
       for (let isRepeated = false; ; isRepeated = true) {
         const target = await this.#findTarget(command, attempt)
         const location = target && locationOf(target.userGroup)
         // Reads in this order: an earlier attempt may commit after the target was read.
         if (attempt.isAmbiguous && token !== undefined && location !== null) {
-          const own = await this.#tokens.find(command, { ...location, hash: token.hash }, attempt)
+          const own = await this.tokens.find(command, { ...location, hash: token.hash }, attempt)
           if (own !== null) {
             const userGroup = rotatedUserGroupOf(tokenlessUserGroupOf(command, own), token)
             return { outcome: 'rotated', userGroup }
@@ -260,7 +235,7 @@ export class UserGroups implements UserGroupStore {
         }
         // Another rotation with the same idempotency key may commit after the target was read.
         const record =
-          location && (await this.#tokens.findRecord(command, location, command.idempotency, attempt))
+          location && (await this.tokens.findRecord(command, location, command.idempotency, attempt))
         const issue: IssueToken = (key, at) => (token ??= command.issueToken(key, at))
         const decision = decideRotation(target, record, command, issue)
         if (decision.outcome !== 'rotated' || location === null) return decision
@@ -270,7 +245,7 @@ export class UserGroups implements UserGroupStore {
         const expectedRevision = expected?.revision ?? null
         const item = { ...command, bucket: location.bucket, rotation: decision, expectedRevision }
         const isReplaced = await attempt.change((sent) =>
-          this.#statements.replaceToken.add(item, attempt, sent),
+          this.statements.replaceToken.add(item, attempt, sent),
         )
         if (isReplaced) return { outcome: 'rotated', userGroup: decision.userGroup }
       }
@@ -280,8 +255,8 @@ export class UserGroups implements UserGroupStore {
   endGracePeriod(command: EndGracePeriod): Promise<void> {
     const { token, now, workspaceId, environment } = command
     const { bucket, teamId, hash } = token
-    return this.#retry.run(async (attempt) => {
-      const row = await this.#tokens.find(command, token, attempt)
+    return this.retry.run(async (attempt) => {
+      const row = await this.tokens.find(command, token, attempt)
       const userGroup = row && tokenlessUserGroupOf(command, row)
       const event = decideEndOfGracePeriod(
         row && userGroup && { userGroup, validUntil: row.valid_until },
@@ -296,72 +271,8 @@ export class UserGroups implements UserGroupStore {
         time: now,
         ...eventValues(userGroup?.providedId, command, event),
       })
-      await attempt.change((sent) => this.#primary.query(sql.endGracePeriod, values, sent))
+      await attempt.change((sent) => this.primary.query(sql.endGracePeriod, values, sent))
     })
-  }
-
-  findByToken(
-    workspaceId: number,
-    environment: Environment,
-    token: TokenReference,
-    now: number,
-  ): Promise<TokenOwner | null> {
-    const scope = { workspaceId, environment }
-    return this.#retry.run(async (attempt) => {
-      for (;;) {
-        const row = await this.#tokens.find(scope, token, attempt)
-        if (row === null) return null
-        const { valid_until: validUntil, stamp } = row
-        const userGroup = tokenlessUserGroupOf(scope, row)
-        if (!isTokenActive({ userGroup, validUntil }, now)) return null
-        const dataSources = await this.#mappings.findRegistered(scope, row, attempt)
-        if (dataSources === null) continue
-        const issuedAt = row.issued_at ?? row.token_issued_at
-        return { userGroup, state: { location: token, stamp }, issuedAt, validUntil, dataSources }
-      }
-    })
-  }
-
-  identifyToken(
-    workspaceId: number,
-    environment: Environment,
-    token: TokenReference,
-  ): Promise<IdentifiedToken | null> {
-    const scope = { workspaceId, environment }
-    return this.#retry.run(async (attempt) => {
-      const row = await this.#tokens.find(scope, token, attempt)
-      return row && { userGroup: tokenlessUserGroupOf(scope, row), validUntil: row.valid_until }
-    })
-  }
-
-  isUnchanged(
-    workspaceId: number,
-    environment: Environment,
-    { location: { bucket, teamId }, stamp }: UserGroupState,
-  ): Promise<boolean> {
-    const item = { workspaceId, environment, bucket, teamId, stamp }
-    return this.#retry.run((attempt) => this.#statements.isUnchanged.add(item, attempt))
-  }
-
-  find(key: UserGroupKey): Promise<UserGroup | null> {
-    return this.#retry.run(async (attempt) => {
-      const row = await this.#statements.select.add(withBucket(key), attempt)
-      return row && userGroupOf(key, row)
-    })
-  }
-
-  findById(workspaceId: number, environment: Environment, teamId: number): Promise<UserGroup | null> {
-    return this.#retry.run(() => this.#selectById({ workspaceId, environment }, teamId))
-  }
-
-  async list(query: ListUserGroups): Promise<UserGroup[]> {
-    const values = [query.workspaceId, query.environment, query.afterProvidedId ?? '', query.limit]
-    const rows = await this.#retry.query(sql.selectPage, values, null)
-    return rows.map((row) => userGroupOf(query, row))
-  }
-
-  deleteExpiredIdempotencyKeys(now: number): Promise<number> {
-    return this.#tokens.deleteExpiredRecords(now)
   }
 
   /** Draws a team id and issues the token for it. */
@@ -378,7 +289,7 @@ export class UserGroups implements UserGroupStore {
     attempt: Attempt,
   ): Promise<GetOrCreateOutcome | null> {
     const mapping = mappingToCheck(command)
-    const { refusal, registryVersion } = await this.#mappings.check(command.key, mapping, attempt)
+    const { refusal, registryVersion } = await this.mappings.check(command.key, mapping, attempt)
     if (refusal !== null) return refusal
     const { teamId, token } = await issue()
     const retired = isRepeated ? await this.#checkSecretKey(token) : null
@@ -387,49 +298,59 @@ export class UserGroups implements UserGroupStore {
     const { workspaceId, environment, bucket } = command.key
     const { author, requestId, now } = command
     const item = { workspaceId, environment, bucket, author, requestId, now, creation, registryVersion }
-    const isCreated = await attempt.change((sent) => this.#statements.create.add(item, attempt, sent))
+    const isCreated = await attempt.change((sent) => this.statements.create.add(item, attempt, sent))
     return isCreated ? { outcome: 'created', userGroup: creation.userGroup } : null
   }
 
-  /** Returns null if the user group changed between loading and applying. */
-  async #change(command: UpdateUserGroup, attempt: Attempt): Promise<UpdateOutcome | null> {
-    const { key, change } = command
+  #change(command: UpdateUserGroup, attempt: Attempt): Promise<UpdateOutcome | null> {
+    const { change } = command
+    const weight = (change.mapping?.length ?? 0) + (change.properties?.length ?? 0)
+    const decide = (current: UserGroup | null, wasAmbiguous: boolean) =>
+      wasAmbiguous && current !== null && changesNothing(current, change)
+        ? { outcome: 'updated' as const, userGroup: current }
+        : decideChange(current, command)
+    return this.#apply(command, attempt, decide, weight)
+  }
+
+  /**
+   * Returns null if the user group changed between loading and applying.
+   * @param weight length of the texts that the decision writes
+   */
+  #apply<Outcome extends UpdateOutcome>(
+    command: Actor & { readonly key: UserGroupKey; readonly now: number },
+    attempt: Attempt,
+    decide: (current: UserGroup | null, wasAmbiguous: boolean) => ChangeDecision,
+    weight = 0,
+  ): Promise<Outcome | null> {
     const wasAmbiguous = attempt.isAmbiguous
     const item = {
       ...auditedChangeOf(command),
-      ...withBucket(key),
-      weight: (change.mapping?.length ?? 0) + (change.properties?.length ?? 0),
-      decide: (current: UserGroup | null) =>
-        wasAmbiguous && current !== null && changesNothing(current, change)
-          ? { outcome: 'updated' as const, userGroup: current }
-          : decideChange(current, command),
+      ...withBucket(command.key),
+      weight,
+      decide: (current: UserGroup | null) => decide(current, wasAmbiguous),
     }
-    return attempt.change((sent) => this.#statements.change.add(item, attempt, sent))
+    return attempt.change((sent) =>
+      this.statements.change.add(item, attempt, sent),
+    ) as Promise<Outcome | null>
   }
 
   /** Runs after a creation or rotation had no effect, to tell the reason. */
   async #checkSecretKey({ keyId }: NewToken): Promise<SecretKeyRetired | null> {
-    const isRetired = (await this.#primary.query(sql.selectRetiredSecretKey, [keyId])).length > 0
+    const isRetired = (await this.primary.query(sql.selectRetiredSecretKey, [keyId])).length > 0
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
 
   async #findTarget(command: RotateUserGroupToken, attempt: Attempt): Promise<RotationTarget | null> {
     const { target, workspaceId, environment } = command
     if ('token' in target) {
-      const row = await this.#tokens.find(command, target.token, attempt)
+      const row = await this.tokens.find(command, target.token, attempt)
       if (row === null) return null
       const userGroup = tokenlessUserGroupOf(command, row)
       return { userGroup, tokenHash: target.token.hash, isSuperseded: row.valid_until !== null }
     }
     const key = withBucket({ workspaceId, environment, providedId: target.providedId })
-    const row = await this.#statements.select.add(key, attempt)
+    const row = await this.statements.select.add(key, attempt)
     if (row === null) return null
     return { userGroup: tokenlessUserGroupOf(command, row), tokenHash: row.token_hash, isSuperseded: false }
-  }
-
-  async #selectById({ workspaceId, environment }: TenantScope, teamId: number): Promise<UserGroup | null> {
-    const select = () => this.#primary.query(sql.selectById, [workspaceId, environment, teamId])
-    const [row] = await this.#distribution.onNodeOf(null, select)
-    return row === undefined ? null : userGroupOf({ workspaceId, environment }, row)
   }
 }

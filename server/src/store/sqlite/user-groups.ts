@@ -8,10 +8,12 @@ import {
   decideCreation,
   decideDeletion,
   decideEndOfGracePeriod,
+  decideEndOfSessions,
   decideGetOrCreate,
   decideRestoration,
   decideRotation,
   decideSuspension,
+  isSuspended,
   isTokenActive,
   mappingToCheck,
   revisionsKept,
@@ -20,8 +22,11 @@ import {
   type Transition,
 } from '../../domain/user-group/decisions.ts'
 import type {
+  ActiveUserGroup,
   DeleteUserGroup,
   EndGracePeriod,
+  EndSessionsOutcome,
+  EndViewerSessions,
   GetOrCreateOutcome,
   GetOrCreateUserGroup,
   IdentifiedToken,
@@ -41,7 +46,7 @@ import type {
   UserGroupState,
   UserGroupStore,
 } from '../../domain/user-group/user-group-store.ts'
-import { bucketOf, locationOf } from '../../domain/user-group/location.ts'
+import { bucketOf, locationOf, type UserGroupLocation } from '../../domain/user-group/location.ts'
 import type { UserGroup, UserGroupKey } from '../../domain/user-group/user-group.ts'
 import { auditedChangeOf } from '../audit-row.ts'
 import {
@@ -137,6 +142,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return { outcome: 'updated', userGroup: this.#apply(decision, command) }
   }
 
+  endSessions(command: EndViewerSessions): EndSessionsOutcome {
+    const decision = decideEndOfSessions(this.find(command.key), command)
+    if (decision.outcome !== 'updated') return decision
+    return { outcome: 'updated', userGroup: this.#apply(decision, command) }
+  }
+
   rotate(command: RotateUserGroupToken): RotateOutcome {
     const target = this.#findTarget(command)
     const record = target && this.#tokens.findRecord(target.userGroup, command.idempotency)
@@ -224,6 +235,17 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return { userGroup, state, issuedAt, validUntil, dataSources }
   }
 
+  findActive(
+    workspaceId: number,
+    environment: Environment,
+    location: UserGroupLocation,
+  ): ActiveUserGroup | null {
+    const userGroup = this.findById(workspaceId, environment, location.teamId)
+    if (userGroup === null || isSuspended(userGroup)) return null
+    const state = { location, stamp: this.#changeTracker.current }
+    return { userGroup, state, dataSources: this.#mappings.findRegistered(userGroup, userGroup.mapping) }
+  }
+
   identifyToken(
     workspaceId: number,
     environment: Environment,
@@ -280,7 +302,7 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
   }
 
   #apply(
-    { from, to, version, entries, event }: Transition,
+    { from, to, version, entries, event, ended }: Transition,
     command: Actor & { readonly key: TenantScope; readonly now: number },
   ): UserGroup {
     if (version !== null) {
@@ -298,6 +320,8 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
       to.teamId,
     )
     this.#mappings.changeEntries(to, to.teamId, entries)
+    if (ended !== null)
+      this.#statements.endSessions.run(to.workspaceId, to.teamId, ended.subject, ended.endedAt)
     this.#audit.append(event.action, auditedChangeOf(command), { ...event, userGroup: to })
     return to
   }
@@ -394,6 +418,10 @@ function prepareStatements(database: Database) {
     ),
     deleteVersions: prepare<[number, number, number]>(
       'DELETE FROM user_group_version WHERE workspace_id = ? AND team_id = ? AND revision <= ?',
+    ),
+    endSessions: prepare(
+      `INSERT INTO ended_session (workspace_id, team_id, subject, ended_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET ended_at = max(ended_at, excluded.ended_at)`,
     ),
     updateToken: prepare(
       `UPDATE user_group SET token_hash = ?, token_key_id = ?, token_sealed = ?, token_issued_at = ?, revision = ?

@@ -7,12 +7,13 @@ const scope = { workspaceId: 1, environment: 'Customer' } as const
 
 /** A cache whose responses are numbered. */
 function numbered(maxBytes = 100_000) {
-  const state = { isUnchanged: true, mayCache: true, responses: 0, checks: 0 }
+  const state = { isUnchanged: true, cacheUntil: Infinity, now: 1000, responses: 0, checks: 0 }
   const isUnchanged = () => {
     state.checks++
     return Promise.resolve(state.isUnchanged)
   }
-  const cache = new ResponseCache({ userGroups: { isUnchanged } as unknown as Store['userGroups'] }, maxBytes)
+  const store = { userGroups: { isUnchanged } as unknown as Store['userGroups'] }
+  const cache = new ResponseCache(store, maxBytes, { now: () => state.now })
   const get = async (
     body: string,
     operation: CachedOperation = 'introspect',
@@ -22,7 +23,7 @@ function numbered(maxBytes = 100_000) {
       Promise.resolve({
         json: String(++state.responses),
         state: { location: { bucket: 1, teamId: 1 }, stamp: '1' },
-        mayCache: state.mayCache,
+        cacheUntil: state.cacheUntil,
       }),
     )
     return json
@@ -52,8 +53,16 @@ test('each operation, workspace, environment and body has its own response', asy
 
 test('a response that may not be cached is not', async () => {
   const { state, get } = numbered()
-  state.mayCache = false
+  state.cacheUntil = 0
   assert.deepEqual([await get('a'), await get('a')], ['1', '2'])
+})
+
+test('a response is cached until it expires', async () => {
+  const { state, get } = numbered()
+  state.cacheUntil = 2000
+  assert.deepEqual([await get('a'), await get('a')], ['1', '1'])
+  state.now = 2000
+  assert.deepEqual([await get('a'), state.checks], ['2', 1])
 })
 
 test('a cache that is half full keeps only what is asked for again', async () => {

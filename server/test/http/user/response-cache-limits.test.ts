@@ -15,6 +15,7 @@ import { userGroupOf } from '../../store/contract/created-user-group.ts'
 import { freshKey, actor } from '../../store/contract/store-fixtures.ts'
 import { defaults } from '../../store/store-options.ts'
 import { temporaryFolder } from '../../support/service.ts'
+import { systemClock } from '../../../src/domain/util/clock.ts'
 
 const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder({ after }), 'ugs.db') }, defaults)
 after(() => store.close())
@@ -30,14 +31,14 @@ async function startCache({
   maxBytes = 1_000_000,
   ...over
 }: Partial<CacheableResponse> & { maxBytes?: number } = {}) {
-  const responses = new ResponseCache(store, maxBytes)
+  const responses = new ResponseCache(store, maxBytes, systemClock)
   const key = freshKey()
   const location = locationOf(userGroupOf(await getOrCreate(store, key)))
   let count = 0
   const respond = async (): Promise<CacheableResponse> => {
     const found = await getOrCreate(store, key, { change: {} })
     assert.ok(found.outcome === 'unchanged')
-    return { json: `{"response":${++count}}`, state: found.state, mayCache: true, ...over }
+    return { json: `{"response":${++count}}`, state: found.state, cacheUntil: Infinity, ...over }
   }
   const get = async ({ operation = 'getOrCreate', tenantScope = {}, body = '{}' }: Request = {}) => {
     const response = await responses.get(operation, { ...key, ...tenantScope }, Buffer.from(body), respond)
@@ -87,14 +88,14 @@ describe('the response cache', () => {
   })
 
   it('does not keep a response that ends without a change of the user group', async () => {
-    const { repeat } = await startCache({ mayCache: false })
+    const { repeat } = await startCache({ cacheUntil: 0 })
     assert.deepEqual(await repeat(3), [1, 2, 3])
   })
 
   it('does not keep a response about no user group', async () => {
-    const responses = new ResponseCache(store, 1_000_000)
+    const responses = new ResponseCache(store, 1_000_000, systemClock)
     let count = 0
-    const respond = () => Promise.resolve({ json: `${++count}`, state: null, mayCache: true })
+    const respond = () => Promise.resolve({ json: `${++count}`, state: null, cacheUntil: Infinity })
     for (let i = 1; i <= 3; i++)
       assert.equal((await responses.get('introspect', freshKey(), Buffer.from('x'), respond)).json, `${i}`)
   })

@@ -96,6 +96,8 @@ const values: Record<keyof typeof sql, unknown[]> = {
     dropped_revisions: each(1),
     added: each('{"many":"20019","9":"8"}'),
     removed: each('{"many":"d7"}'),
+    ended_subjects: each('v/u-7'),
+    ended_at: each(2),
     registry_version: null,
     actions: each('user_group.updated'),
   }),

@@ -20,6 +20,7 @@ const withBuckets = [
   'superseded_token',
   'idempotency_key',
   'unindexed_user_group',
+  'ended_session',
   'audit_event',
 ]
 

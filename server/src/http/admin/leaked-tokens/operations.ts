@@ -14,9 +14,12 @@ export const leakedTokenOperations = {
     retry: { unauthenticated: 'unknown' },
     body: LeakedTokenFields,
     response: LeakedTokenResponse,
-    handle: async ({ caller, body }, { management }) => {
+    handle: async ({ caller, body }, { management, viewerSessions }) => {
       const { token, rotate = false } = body.value as LeakedTokenFields
-      return { body: shownLeakedToken(await management.findLeaked(caller, token, rotate)) }
+      const leaked =
+        (await viewerSessions.findLeaked(caller, token, rotate)) ??
+        (await management.findLeaked(caller, token, rotate))
+      return { body: shownLeakedToken(leaked) }
     },
   },
 } as const satisfies Record<string, AdminOperation>

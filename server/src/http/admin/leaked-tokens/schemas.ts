@@ -1,22 +1,22 @@
 import { Type, type Static } from 'typebox'
-import { limits } from '../../../contract/limits.ts'
 import { response, success, tokenExample } from '../../../contract/user/schemas.ts'
 import { ApiToken } from '../api-tokens/schemas.ts'
-import { timeOrNull } from '../fields.ts'
+import { maxTokenBytes } from '../../../domain/viewer-session/viewer-session.ts'
+import { time, timeOrNull } from '../fields.ts'
 import { AdminUserGroup } from '../user-groups/schemas.ts'
 
 export const LeakedTokenFields = Type.Object(
   {
     token: Type.String({
-      description: 'The leaked user group token or API token: 1 to 255 characters.',
+      description: `The leaked user group token, viewer session or API token: 1 to ${maxTokenBytes} characters.`,
       minLength: 1,
-      maxLength: limits.textLength,
+      maxLength: maxTokenBytes,
       examples: [tokenExample],
     }),
     rotate: Type.Optional(
       Type.Boolean({
         description:
-          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, or revokes an API token. Default: false, which only looks the token up.',
+          'If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one, ends all sessions of the viewer of a session, or revokes an API token. Default: false, which only looks the token up.',
       }),
     ),
   },
@@ -35,6 +35,16 @@ export const LeakedTokenResponse = Type.Union(
       user_group: AdminUserGroup,
       valid_until: timeOrNull('End of the grace period of a superseded token', 'it was the current token'),
       rotated: Type.Boolean({ description: 'True if this request rotated the token.' }),
+    }),
+    response({
+      success,
+      kind: Type.Literal('viewer_session'),
+      works,
+      user_group: AdminUserGroup,
+      viewer_id: Type.String({ examples: ['u-7'] }),
+      session_id: Type.String({ examples: ['4kTq9cZ1Xw2b'] }),
+      expires_at: time('End of the session'),
+      ended: Type.Boolean({ description: 'True if this request ended the sessions of the viewer.' }),
     }),
     response({ success, kind: Type.Literal('api_token'), works, api_token: ApiToken }),
     response({

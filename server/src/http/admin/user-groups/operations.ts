@@ -162,6 +162,23 @@ export const userGroupOperations = {
         await management.setSuspended(request.caller, await expectedBy(request, management), false),
       ),
   },
+  endSessionsOfUserGroup: {
+    ...change,
+    ...returnsUserGroup,
+    method: 'POST',
+    path: '/user-groups/{team_id}/end-sessions',
+    summary: 'End the viewer sessions of a user group',
+    description:
+      'Ends the sessions of one viewer, or of all, that were created until now. The user group token stays. A repeated request also ends sessions that were created in between.',
+    body: schemas.SessionsToEnd,
+    handle: async (request, { management, viewerSessions }) => {
+      const { providedId } = await management.find(request.caller, teamIdOf(request))
+      const { viewer_id: viewerId } = request.body.value as schemas.SessionsToEnd
+      const subject = viewerId === undefined ? 'all' : { viewerId }
+      const expected = await expectedBy(request, management)
+      return userGroupResponse(await viewerSessions.end(request.caller, providedId, subject, expected))
+    },
+  },
   viewUserGroup: {
     ...one,
     method: 'GET',

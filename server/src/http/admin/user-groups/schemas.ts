@@ -13,6 +13,7 @@ import {
   success,
   userGroupId,
 } from '../../../contract/user/schemas.ts'
+import { viewerToEnd } from '../../../contract/viewer-session/schemas.ts'
 import { healthProblems } from '../../../domain/user-group/user-group-health.ts'
 import {
   author,
@@ -172,6 +173,9 @@ export const TokenRotation = Type.Object(
   { additionalProperties: false },
 )
 export type TokenRotation = Static<typeof TokenRotation>
+
+export const SessionsToEnd = Type.Object({ viewer_id: viewerToEnd }, { additionalProperties: false })
+export type SessionsToEnd = Static<typeof SessionsToEnd>
 
 export const UserGroupVersion = response(
   {

@@ -1,0 +1,129 @@
+import type { Environment } from '../../domain/environment.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { PublicJwk, SigningKey } from '../../domain/viewer-session/signing-key.ts'
+import type { ViewerSessionStore } from '../../domain/viewer-session/viewer-session-store.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import { changeRegistry, renewVersion } from './data-sources.ts'
+import { forEachShard, inBatches, type Operations } from './operation.ts'
+import { anyOf, either, postgres, raw, rowsOf, sql } from './sql.ts'
+
+interface SigningKeyRow {
+  readonly workspace_id: number
+  readonly environment: Environment
+  readonly signing_key_id: string
+  readonly public_jwk: string
+  readonly token_key_id: string
+  readonly token_sealed: Uint8Array
+  readonly created_at: number
+  readonly signs_from: number
+  readonly retired_at: number | null
+}
+
+interface EndedRow {
+  readonly bucket: number
+  readonly workspace_id: number
+  readonly team_id: number
+  readonly subject: string
+}
+
+/** Number of rows that one batch of a deletion removes. */
+const batchSize = 1000
+
+export const viewerSessions: Operations<ViewerSessionStore> = {
+  *listKeys(scope) {
+    return (yield* selectKeys(scope)).map(signingKeyOf)
+  },
+
+  *addKey({ key, expectedKeyId, othersRetiredAt, now, ...actor }) {
+    const { isAmbiguous } = yield* changeRegistry()
+    const latest = (yield* selectKeys(key)).at(-1)
+    if (isAmbiguous && latest?.signing_key_id === key.signingKeyId) return 'added'
+    if ((latest?.signing_key_id ?? null) !== expectedKeyId) return 'superseded'
+    const { workspaceId, environment, signingKeyId, publicJwk, privateKey, createdAt, signsFrom } = key
+    // The statement locks the table before it looks for the retired key (`SecretKeyRetirement`).
+    const added = yield* sql`
+      INSERT INTO signing_key (workspace_id, environment, signing_key_id, public_jwk, token_key_id, token_sealed, created_at, signs_from)
+      SELECT ${workspaceId}, ${environment}, ${signingKeyId}, ${JSON.stringify(publicJwk)}, ${privateKey.keyId}, ${privateKey.sealed},
+             ${createdAt}, ${signsFrom}
+      WHERE NOT EXISTS (SELECT 1 FROM retired_secret_key WHERE key_id = ${privateKey.keyId})
+      RETURNING 1`
+    if (added.length === 0) return { outcome: 'secret_key_retired', keyId: privateKey.keyId }
+    const retired = yield* sql<{
+      signing_key_id: string
+    }>`UPDATE signing_key SET retired_at = ${othersRetiredAt}
+      WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND signing_key_id <> ${signingKeyId}
+        AND (retired_at IS NULL OR retired_at > ${othersRetiredAt})
+      RETURNING signing_key_id`
+    const change = { workspaceId, environment, now, ...actor }
+    const details = { signing_key_id: signingKeyId }
+    if (othersRetiredAt > now || retired.length === 0) {
+      yield* appendAuditEvent(
+        latest === undefined ? 'signing_key.created' : 'signing_key.rotated',
+        change,
+        details,
+      )
+    } else {
+      yield* renewVersion(key)
+      const ids = retired.map((row) => row.signing_key_id).sort()
+      yield* appendAuditEvent('signing_key.retired', change, { ...details, retired_key_ids: ids })
+    }
+    return 'added'
+  },
+
+  *isOver({ workspaceId, environment, bucket, teamId, signingKeyId, subjects, issuedAt, now }) {
+    const usable = yield* sql`SELECT 1 FROM signing_key
+      WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND signing_key_id = ${signingKeyId}
+        AND coalesce(retired_at > ${now}, true)`.prepared('signing_key_select_usable')
+    if (usable.length === 0) return true
+    const ended = yield* sql`SELECT 1 FROM ended_session
+      WHERE workspace_id = ${workspaceId} ${postgres`AND bucket = ${bucket}`} AND team_id = ${teamId}
+        AND ${anyOf('subject', 'text', subjects)} AND ended_at >= ${issuedAt}`
+      .prepared('ended_session_select')
+      .inBucket(bucket)
+    return ended.length > 0
+  },
+
+  deleteExpired: inBatches((endedBefore: number) => {
+    const bucket = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
+    return function* () {
+      const keys = yield* sql`DELETE FROM signing_key WHERE retired_at <= ${endedBefore} RETURNING 1`
+      const expired = yield* sql<EndedRow>`SELECT ${bucket}, workspace_id, team_id, subject FROM ended_session
+        WHERE ended_at <= ${endedBefore} ORDER BY ended_at LIMIT ${batchSize}`.inBucket(null)
+      yield* forEachShard(expired, (shardBucket, rows) => [deletion(shardBucket, rows, endedBefore)])
+      return { count: keys.length + expired.length, isDone: expired.length < batchSize }
+    }
+  }),
+}
+
+/** A row may have a later time meanwhile. */
+function deletion(shardBucket: number | null, rows: readonly EndedRow[], endedBefore: number) {
+  const types = { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint', subject: 'text' } as const
+  const expired = rowsOf('expired', types, rows)
+  const buckets = rows.map(({ bucket }) => bucket)
+  return either({
+    sqlite: sql`DELETE FROM ended_session
+      WHERE (workspace_id, team_id, subject) IN (SELECT workspace_id, team_id, subject FROM ${expired}) AND ended_at <= ${endedBefore}`,
+    postgres: sql`DELETE FROM ended_session USING ${expired}
+      WHERE ended_session.workspace_id = expired.workspace_id AND ended_session.team_id = expired.team_id
+        AND ended_session.subject = expired.subject AND ended_session.bucket = expired.bucket AND ended_at <= ${endedBefore}
+        ${shardBucket === null ? raw('') : sql`AND ended_session.bucket = ANY (${buckets}::smallint[])`}`,
+  })
+}
+
+/** The keys of one environment are few: one signs for 90 days. */
+const selectKeys = ({ workspaceId, environment }: TenantScope) =>
+  sql<SigningKeyRow>`SELECT * FROM signing_key WHERE workspace_id = ${workspaceId} AND environment = ${environment}
+    ORDER BY signs_from, created_at, signing_key_id`.prepared('signing_key_select')
+
+function signingKeyOf(row: SigningKeyRow): SigningKey {
+  return {
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    signingKeyId: row.signing_key_id,
+    publicJwk: JSON.parse(row.public_jwk) as PublicJwk,
+    privateKey: { keyId: row.token_key_id, sealed: row.token_sealed },
+    createdAt: row.created_at,
+    signsFrom: row.signs_from,
+    retiredAt: row.retired_at,
+  }
+}
