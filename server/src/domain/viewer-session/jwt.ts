@@ -3,7 +3,7 @@ import { sign, verify, type KeyObject } from 'node:crypto'
 /** The type of the JSON Web Tokens (RFC 7519) of viewer sessions. */
 const type = 'ugs-session+jwt'
 
-const headerPattern = new RegExp(`^${headerOf('([\\w-]{1,40})').replace(/[{}+]/g, '\\$&')}$`)
+const headerPattern = new RegExp(`^${headerOf('([\\w-]*)').replace(/[{}+]/g, '\\$&')}$`)
 
 /** A JSON Web Token before its signature was checked. */
 export interface UnverifiedJwt {
