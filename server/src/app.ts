@@ -14,8 +14,7 @@ import { ConsoleSessions } from './domain/session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
 import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
-import type { SigningKeys } from './domain/viewer-session/signing-keys.ts'
-import { ViewerSessions } from './domain/viewer-session/viewer-sessions.ts'
+import type { ViewerSessions } from './domain/viewer-session/viewer-sessions.ts'
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
@@ -36,6 +35,8 @@ import { setCommonHeaders } from './http/response.ts'
 import { acceptWaitingConnections } from './http/server/waiting-connections.ts'
 import { refuseUnknownRoutes } from './http/server/unknown-routes.ts'
 import { FastPath, type FastPathRoute } from './http/user/fast-path.ts'
+import { addForwardAuthRoute, type ForwardAuthNames } from './http/oauth/forward-auth-route.ts'
+import { Introspections } from './http/oauth/introspections.ts'
 import { introspectionRoute } from './http/oauth/introspection-route.ts'
 import { addKeySetRoute } from './http/oauth/key-set-route.ts'
 import { addMetadataRoute } from './http/oauth/metadata-route.ts'
@@ -49,7 +50,7 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   /** The store for management (`fairStore`). */
   readonly managementStore: Store
   readonly userGroups: UserGroupService
-  readonly signingKeys: SigningKeys
+  readonly viewerSessions: ViewerSessions
   readonly webhooks: WebhookManagement
   readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
   readonly feed: EventFeed
@@ -69,6 +70,7 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
     readonly responseCache: number
   }
   readonly version: string
+  readonly forwardAuth: ForwardAuthNames
   /** URL of the service for its clients; null for the origin of each request. */
   readonly publicUrl: string | null
   /** Folder of the console's built files; null if the console is off. */
@@ -81,8 +83,9 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   const revokedIds = new Set<number>()
   const authentication = { store, clock, lastUsedTracker, cacheMs: limits.apiTokenCache, revokedIds }
   const errors = new ErrorResponses(logger, parts.throttle)
-  const viewerSessions = new ViewerSessions({ ...parts, keys: parts.signingKeys })
-  const fastPath = new FastPath(fastPathRoutes(parts, viewerSessions, authentication), errors)
+  const responses = new ResponseCache(store, limits.responseCache, clock)
+  const introspections = new Introspections({ ...parts, responses })
+  const fastPath = new FastPath(fastPathRoutes(parts, { authentication, responses, introspections }), errors)
   const pipelineOptions = { ...parts, fastPath }
   const baseLogger: FastifyBaseLogger = logger
   const app: FastifyInstance = Fastify({
@@ -116,14 +119,16 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
   const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
   const access = { sessions, cookies: new SessionCookies(publicPath) }
-  const services = adminServicesOf({ ...parts, store: parts.managementStore, viewerSessions, revokedIds })
+  const services = adminServicesOf({ ...parts, store: parts.managementStore, revokedIds })
   addAdminRoutes(app, { authentication, rateLimiter, ...access, ...services })
   if (parts.consoleFolder !== null) {
     const consoleParts = { ...access, apiTokens: services.apiTokens, folder: parts.consoleFolder, publicPath }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
+  const names = parts.forwardAuth
+  addForwardAuthRoute(app, { authentication, rateLimiter, introspections, names })
   addMetadataRoute(app, parts.publicUrl)
-  addKeySetRoute(app, parts.signingKeys)
+  addKeySetRoute(app, parts.viewerSessions.keys)
   addHealthRoutes(app, { store, isDraining })
   await app.register((docs) =>
     addDocsRoutes(docs, () => openApiDocument(parts.version, parts.publicUrl ?? undefined)),
@@ -148,17 +153,16 @@ const fastifyOptions = {
 } satisfies FastifyServerOptions
 
 function fastPathRoutes(
-  { store, userGroups, introspections, feed, rateLimiter, clock, limits }: AppDependencies,
-  viewerSessions: ViewerSessions,
-  authentication: Parameters<typeof userRoutes>[0]['authentication'],
+  { userGroups, viewerSessions, feed, rateLimiter, limits }: AppDependencies,
+  parts: Pick<Parameters<typeof userRoutes>[0], 'authentication' | 'responses'> & {
+    readonly introspections: Introspections
+  },
 ): FastPathRoute[] {
-  const responses = new ResponseCache(store, limits.responseCache, clock)
-  const bodyLimit = limits.maxBody
-  const shared = { authentication, rateLimiter, userGroups, viewerSessions, responses, bodyLimit }
+  const shared = { ...parts, rateLimiter, userGroups, viewerSessions, bodyLimit: limits.maxBody }
   const clients = new OAuthClients(shared)
   return [
     ...userRoutes(shared),
-    introspectionRoute({ clients, userGroups, viewerSessions, responses, introspections, feed }),
+    introspectionRoute({ ...shared, clients, feed }),
     revocationRoute({ clients, userGroups, viewerSessions }),
   ]
 }

@@ -9,7 +9,7 @@ import { systemClock } from '../domain/util/clock.ts'
 import type { AdminOperation, AdminServices } from '../http/admin/operation.ts'
 import type { AdminOperationId, AdminResponseOf } from '../http/admin/operations.ts'
 import { adminServicesOf } from '../http/admin/services.ts'
-import { userGroupServiceOf, webhookManagementOf } from '../runtime/configured-store.ts'
+import { userGroupServiceOf, viewerSessionsOf, webhookManagementOf } from '../runtime/configured-store.ts'
 import { printOutput, tableOf, type Column, type Output } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
@@ -139,6 +139,7 @@ async function openKeyedServices(store: Store) {
   const keyring = await openKeyring(config, store)
   return {
     userGroups: userGroupServiceOf(config, store, keyring),
+    viewerSessions: viewerSessionsOf(config, store, keyring),
     webhooks: webhookManagementOf(config, store, keyring),
   }
 }

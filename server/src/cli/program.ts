@@ -14,6 +14,8 @@ import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
 import { printMessage, printHelp, withoutSecrets } from './output.ts'
 import { addServeCommand } from './serve.ts'
+import { addSessionCommands } from './session.ts'
+import { addSigningKeyCommands } from './signing-key.ts'
 import { addStoreCommands } from './store.ts'
 import { addUserGroupCommands } from './user-group.ts'
 import { addWebhookCommands } from './webhook.ts'
@@ -51,6 +53,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addWorkspaceCommands(program)
   addApiTokenCommands(program)
   addUserGroupCommands(program)
+  addSessionCommands(program)
+  addSigningKeyCommands(program)
   addBulkCommands(program)
   addSchemaCommands(program)
   addDataSourceCommands(program)

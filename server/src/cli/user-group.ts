@@ -143,7 +143,7 @@ async function readFields(
 }
 
 /** Returns a parser that checks that a text is valid JSON and returns it unchanged. */
-function parseJson(member: string): (text: string) => string {
+export function parseJson(member: string): (text: string) => string {
   return (text) => {
     try {
       readStrictJson(Buffer.from(text), { whole: 'The text', firstLine: 1, member })

@@ -32,6 +32,15 @@ export const settings = {
     'URL of the service for its clients, with the path under which a proxy publishes it. Default is the origin of each request.',
     parsePublicUrl,
   ),
+  UGS_FORWARD_AUTH_HEADER: token(
+    'Header in which a gateway passes the token of a viewer to /forward-auth.',
+    'X-Viewer-Token',
+  ),
+  UGS_FORWARD_AUTH_QUERY: token(
+    'Query parameter of the viewer, or of /forward-auth, that has the token instead.',
+    'viewer_token',
+  ),
+  UGS_FORWARD_AUTH_COOKIE: token('Cookie of the viewer that has the token instead.', 'viewer_token'),
   UGS_METRICS_PORT: optional(
     'Port of the Prometheus metrics at /metrics. 0 picks a free port. If unset, no metrics are collected.',
     wholeNumber({ min: 0, max: 65_535 }),
@@ -282,6 +291,18 @@ function valueOf(variable = ''): string | undefined {
 
 function text(description: string, byDefault: string): Setting<string> {
   return { description, default: byDefault, parse: (text) => text }
+}
+
+/** A token as of RFC 9110, section 5.6.2, except Authorization, which has the credentials of the gateway. */
+function token(description: string, byDefault: string): Setting<string> {
+  return {
+    description,
+    default: byDefault,
+    parse: (text) => {
+      if (/^[\w!#$%&'*+.^`|~-]+$/.test(text) && text.toLowerCase() !== 'authorization') return text
+      throw new RangeError('must be a name without white space and separators, and not Authorization')
+    },
+  }
 }
 
 function optional<T>(description: string, parse: (text: string) => T): Setting<T | undefined> {

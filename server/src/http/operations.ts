@@ -10,12 +10,13 @@ const userScopes = {
   endSessions: ['write'],
   introspect: ['introspect'],
   revoke: ['write'],
+  forwardAuth: ['introspect'],
   readEvents: ['introspect', 'admin'],
 } as const satisfies Record<string, readonly Scope[]>
 
 export type OAuthOperation = 'introspect' | 'revoke'
 
-export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'readEvents'>
+export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'forwardAuth' | 'readEvents'>
 
 export const oauthPaths = {
   introspect: '/oauth2/introspect',

@@ -4,6 +4,7 @@ import { systemClock } from '../domain/util/clock.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import type { Store } from '../domain/store.ts'
 import { SigningKeys } from '../domain/viewer-session/signing-keys.ts'
+import { ViewerSessions } from '../domain/viewer-session/viewer-sessions.ts'
 import { UserGroupService } from '../domain/user-group/user-group-service.ts'
 import type { WebhookAddressRules } from '../domain/webhook/webhook-address.ts'
 import { WebhookManagement } from '../domain/webhook/webhook-management.ts'
@@ -55,8 +56,9 @@ export async function openUserGroupService(config: Config, store: Store): Promis
   return userGroupServiceOf(config, store, await openKeyring(config, store))
 }
 
-export function signingKeysOf(store: Store, keyring: Keyring): SigningKeys {
-  return new SigningKeys({ store, keyring, clock: systemClock })
+export function viewerSessionsOf(config: Config, store: Store, keyring: Keyring): ViewerSessions {
+  const keys = new SigningKeys({ store, keyring, clock: systemClock })
+  return new ViewerSessions({ store, keys, clock: systemClock, publicUrl: config.UGS_PUBLIC_URL ?? null })
 }
 
 export function webhookManagementOf(config: Config, store: Store, keyring: Keyring): WebhookManagement {

@@ -24,7 +24,12 @@ import { slowStatementLog } from '../observability/slow-statement-log.ts'
 import { describeLocation } from '../store/location.ts'
 import { version } from '../version.ts'
 import { logSecretKeys, startBackgroundJobs } from './background-jobs.ts'
-import { openConfiguredStore, signingKeysOf, userGroupServiceOf, webhookManagementOf } from './configured-store.ts'
+import {
+  openConfiguredStore,
+  userGroupServiceOf,
+  viewerSessionsOf,
+  webhookManagementOf,
+} from './configured-store.ts'
 import { findConsole } from './console-files.ts'
 import { followLogSettings } from './log-settings.ts'
 import { prepareFirstStart, type FirstStart } from './first-start.ts'
@@ -99,15 +104,20 @@ export async function serve(
 }
 
 /** Slow reads take at most half of the connections of PostgreSQL. SQLite runs those of one workspace one after another. */
-function managementOf(
+function servicesOf(
   config: Config,
   store: Store,
   keyring: Keyring,
-): Pick<AppDependencies, 'managementStore' | 'webhooks'> {
+): Pick<AppDependencies, 'managementStore' | 'userGroups' | 'viewerSessions' | 'webhooks'> {
   const isSqlite = config.storeLocation.kind === 'sqlite'
   const atOnce = isSqlite ? 2 : Math.floor(config.UGS_POSTGRES_POOL_SIZE / 2)
   const managementStore = fairStore(store, new FairQueue(atOnce, config.UGS_POSTGRES_DEADLINE_MS))
-  return { managementStore, webhooks: webhookManagementOf(config, managementStore, keyring) }
+  return {
+    managementStore,
+    userGroups: userGroupServiceOf(config, store, keyring),
+    viewerSessions: viewerSessionsOf(config, store, keyring),
+    webhooks: webhookManagementOf(config, managementStore, keyring),
+  }
 }
 
 interface StartedService extends Service {
@@ -142,9 +152,7 @@ async function start(config: Config, role: Role, metrics?: Metrics): Promise<Sta
       observers,
       isDraining,
       version,
-      userGroups: userGroupServiceOf(config, store, keyring),
-      signingKeys: signingKeysOf(store, keyring),
-      ...managementOf(config, store, keyring),
+      ...servicesOf(config, store, keyring),
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
@@ -284,7 +292,12 @@ async function prepareStart(config: Config, { isSupervised }: Role, metrics: Met
   const host = await serviceAddress(isSupervised ? { ...config, PORT: 0 } : config)
   const consoleFolder = config.UGS_CONSOLE === 'on' ? findConsole() : null
   const publicUrl = config.UGS_PUBLIC_URL ?? null
-  return { host, consoleFolder, publicUrl, logs: await openLogs(config, metrics) }
+  const forwardAuth = {
+    header: config.UGS_FORWARD_AUTH_HEADER,
+    query: config.UGS_FORWARD_AUTH_QUERY,
+    cookie: config.UGS_FORWARD_AUTH_COOKIE,
+  }
+  return { host, consoleFolder, publicUrl, forwardAuth, logs: await openLogs(config, metrics) }
 }
 
 /** Listens and returns the service's URL. For a host name with several addresses, Fastify would create servers without the pipeline. */

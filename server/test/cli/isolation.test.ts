@@ -59,6 +59,10 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
   'user-group undo': onOne(),
   'user-group suspend': onOne(),
   'user-group resume': onOne(),
+  'session create': onOne('--viewer', 'u-7'),
+  'session end': onOne(),
+  'signing-key list': nothing,
+  'signing-key rotate': nothing,
   'user-group list-deleted': nothing,
   'user-group restore': ({ deletedTeamId }) => ({
     args: [deletedTeamId],

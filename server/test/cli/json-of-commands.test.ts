@@ -189,6 +189,7 @@ describe('--json prints the fields of the API', () => {
         await ugs(`user-group ${command}`, ['changed twice', ...inCustomer]),
         await userGroup(),
       )
+    assert.deepEqual(await ugs('session end', ['changed twice', ...inCustomer]), await userGroup())
     assert.deepEqual(
       await ugs('user-group update', ['changed twice', '--properties', '{"c":1}', ...inCustomer]),
       { new_user_group: false, user_group: await userGroup() },

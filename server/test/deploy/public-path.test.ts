@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { after, describe, it } from 'node:test'
 import { readBlocks } from '../docs/blocks.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { findChromium, launchChromium } from '../support/chromium.ts'
 import { sendRequest } from '../support/http.ts'
 import { freePort } from '../support/port.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { findTool } from '../support/tool.ts'
-import { nginx } from './proxy-tools.ts'
+import { nginx, startNginx } from './proxy-tools.ts'
 
 const command = findTool({ name: 'a public path', skip: () => undefined }, nginx)
 
@@ -23,34 +18,11 @@ describe('under a path of nginx', { skip: command === undefined }, async () => {
   const publicUrl = `${origin}/ugs`
   const service = await startService({ after }, { UGS_PUBLIC_URL: `${publicUrl}/` })
   const get = (path: string, headers = {}) => sendRequest(origin, { path, headers })
-  await startNginx()
-
-  async function startNginx(): Promise<void> {
-    const folder = temporaryFolder({ after })
-    const file = join(folder, 'nginx.conf')
-    writeFileSync(
-      file,
-      `daemon off; pid ${folder}/pid; events {}
-       http {
-         access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
-         fastcgi_temp_path ${folder}/fastcgi; uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-         server {
-           listen 127.0.0.1:${port};
-           proxy_set_header Host $host;
-           proxy_set_header X-Forwarded-Proto $http_x_test_scheme;
-           ${locations.replaceAll('http://user_group_service', service.origin)}
-         }
-       }`,
-    )
-    const child = spawn(command as string, ['-p', folder, '-e', join(folder, 'log'), '-c', file])
-    after(async () => {
-      if (child.kill('SIGTERM')) await once(child, 'exit')
-    })
-    while ((await get('/ugs/healthz').catch(() => undefined))?.status !== 200) {
-      assert.equal(child.exitCode, null)
-      await sleep(5)
-    }
-  }
+  const server = `
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-Proto $http_x_test_scheme;
+    ${locations.replaceAll('http://user_group_service', service.origin)}`
+  await startNginx({ after }, command as string, { port, server, readyPath: '/ugs/healthz' })
 
   it('the metadata has the issuer and endpoints of the setting, whatever host is sent', async () => {
     for (const path of [

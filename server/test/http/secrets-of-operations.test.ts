@@ -65,6 +65,7 @@ const showing = new Set<OperationId>([
     'updateByPath',
     'rotate',
     'rotateAgain',
+    'createSession',
   ] as const),
   ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),

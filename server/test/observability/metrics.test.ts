@@ -184,7 +184,13 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
   }
   for (const [title, [args, absent]] of Object.entries(arranged)) {
     const service = await startService(t, measured, args)
-    await userApi(service.origin, service.tokens.Testing).get({ user_group_id: 1 })
+    const api = userApi(service.origin, service.tokens.Testing)
+    await api.get({ user_group_id: 1 })
+    await api.get({ user_group_id: 'seen', name: 'Seen' })
+    await sendRequest(service.origin, {
+      ...{ method: 'POST', path: '/api/user/create-session', token: service.tokens.Testing },
+      body: { user_group_id: 'seen', viewer: { id: 'u-7' } },
+    })
     const leaving = await RawConnection.open(service.origin)
     leaving.send(
       requestText({ token: service.tokens.Testing, headers: ['Expect: 100-continue', 'Content-Length: 9'] }),

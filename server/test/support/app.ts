@@ -19,6 +19,7 @@ import {
   type AuthenticationThrottleOptions,
 } from '../../src/http/authentication-throttle.ts'
 import { SigningKeys } from '../../src/domain/viewer-session/signing-keys.ts'
+import { ViewerSessions } from '../../src/domain/viewer-session/viewer-sessions.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
@@ -68,8 +69,12 @@ export async function startApp(
       isDraining: () => false,
       version: '0.0.0',
       publicUrl,
+      forwardAuth: { header: 'X-Viewer-Token', query: 'viewer_token', cookie: 'viewer_token' },
     },
-    signingKeys: new SigningKeys({ store, keyring, clock }),
+    viewerSessions: new ViewerSessions({
+      ...{ store, clock, publicUrl },
+      keys: new SigningKeys({ store, keyring, clock }),
+    }),
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     webhooks: new WebhookManagement({
       ...{ store, keyring, clock },

@@ -237,7 +237,10 @@ function managementOperation(id: AdminOperationId): Operation {
 
 /** Routes without authentication, with the same response for every client. */
 export const openRoutes =
-  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|docs\b.*|console|console\/\*|console\/assets\/\*)$/
+  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|jwks\/\{workspace_id\}\/\{environment\}\.json|docs\b.*|console|console\/\*|console\/assets\/\*)$/
+
+/** Routes for gateways, whose 401 has no body. `forward-auth.test.ts` tests them. */
+export const gatewayRoutes = / \/forward-auth\b/
 
 /** Routes that sign in to the console and out. */
 export const sessionRoutes = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 
 /** Matches a token. */
-export const tokenPattern = /ug[at]_(?:customer|testing)_\w+|whsec_[\w+/]{43}=/g
+export const tokenPattern = /ug[at]_(?:customer|testing)_\w+|whsec_[\w+/]{43}=|eyJ[\w-]+\.[\w-]+\.[\w-]{86}/g
 
 /** Returns the random part of a secret: a token without its prefix. */
 export function randomPartOf(secret: string): string {

@@ -59,7 +59,7 @@ export class SigningKeys {
   async signing(caller: Caller): Promise<{ readonly id: string; readonly privateKey: KeyObject }> {
     const now = this.#parts.clock.now()
     let keys = await this.list(caller)
-    const latest = keys.at(-1)
+    const latest = latestOf(keys)
     if (latest === undefined || now - latest.signsFrom > maxKeyAgeMs) {
       await this.#add({ ...caller, author: 'service' }, latest, false)
       keys = await this.list(caller)
@@ -77,7 +77,7 @@ export class SigningKeys {
   async rotate(caller: Caller, isTheft: boolean): Promise<SigningKey> {
     for (;;) {
       const keys = await this.list(caller)
-      const added = await this.#add(caller, keys.at(-1), isTheft)
+      const added = await this.#add(caller, latestOf(keys), isTheft)
       if (added !== null) return added
     }
   }
@@ -133,4 +133,8 @@ export class SigningKeys {
       })
     }
   }
+}
+
+function latestOf(keys: readonly SigningKey[]): SigningKey | undefined {
+  return keys.find(({ retiredAt }) => retiredAt === null)
 }

@@ -69,10 +69,12 @@ interface VerifiedSession {
 
 /** Viewer sessions: short-lived tokens that say who looks. What they show is read from the user group at each introspection. */
 export class ViewerSessions {
-  readonly #parts: Parts
+  readonly keys: SigningKeys
+  readonly #parts: Omit<Parts, 'keys'>
   readonly #verified = new Cache<VerifiedSession>(cacheSize)
 
-  constructor(parts: Parts) {
+  constructor({ keys, ...parts }: Parts) {
+    this.keys = keys
     this.#parts = parts
   }
 
@@ -83,10 +85,7 @@ export class ViewerSessions {
   async create(caller: Caller, request: SessionRequest): Promise<CreatedSession> {
     const { workspaceId, environment } = caller
     const { providedId, expiresInSeconds } = request
-    const [userGroup, key] = await Promise.all([
-      this.#parts.store.userGroups.find({ workspaceId, environment, providedId }),
-      this.#parts.keys.signing(caller),
-    ])
+    const userGroup = await this.#parts.store.userGroups.find({ workspaceId, environment, providedId })
     if (userGroup === null) throw userGroupNotFound()
     const faults = [
       ...faultsOfNarrowing(request.narrow ?? {}, userGroup),
@@ -94,6 +93,7 @@ export class ViewerSessions {
       ...faultsOfInclude(request, userGroup),
     ]
     if (faults.length > 0) throw validationFailed(faults)
+    const key = await this.keys.signing(caller)
     const issuedAt = Math.floor(this.#parts.clock.now() / 1000)
     const times = { issuedAt, expiresAt: issuedAt + expiresInSeconds }
     const sessionId = randomBase62(sessionIdLength)
@@ -209,7 +209,7 @@ export class ViewerSessions {
     const latest = this.#parts.clock.now() / 1000 + maxClockSkewSeconds
     // Cheap checks first: a signature takes about 100 µs.
     if (jwt === null || claims === null || !(claims.iat <= latest && after < claims.exp)) return null
-    const publicKey = await this.#parts.keys.find(scope, jwt.keyId)
+    const publicKey = await this.keys.find(scope, jwt.keyId)
     if (publicKey === null || !jwt.isSignedBy(publicKey)) return null
     const session = { signingKeyId: jwt.keyId, claims }
     this.#verified.set(keyOf(scope, token), session)

@@ -36,7 +36,7 @@ export const viewerSessions: Operations<ViewerSessionStore> = {
 
   *addKey({ key, expectedKeyId, othersRetiredAt, now, ...actor }) {
     const { isAmbiguous } = yield* changeRegistry()
-    const latest = (yield* selectKeys(key)).at(-1)
+    const latest = (yield* selectKeys(key)).find((row) => row.retired_at === null)
     if (isAmbiguous && latest?.signing_key_id === key.signingKeyId) return 'added'
     if ((latest?.signing_key_id ?? null) !== expectedKeyId) return 'superseded'
     const { workspaceId, environment, signingKeyId, publicJwk, privateKey, createdAt, signsFrom } = key
@@ -113,7 +113,7 @@ function deletion(shardBucket: number | null, rows: readonly EndedRow[], endedBe
 /** The keys of one environment are few: one signs for 90 days. */
 const selectKeys = ({ workspaceId, environment }: TenantScope) =>
   sql<SigningKeyRow>`SELECT * FROM signing_key WHERE workspace_id = ${workspaceId} AND environment = ${environment}
-    ORDER BY signs_from, created_at, signing_key_id`.prepared('signing_key_select')
+    ORDER BY created_at, signs_from`.prepared('signing_key_select')
 
 function signingKeyOf(row: SigningKeyRow): SigningKey {
   return {
