@@ -62,7 +62,6 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
   'session create': onOne('--viewer', 'u-7'),
   'session end': onOne(),
   'signing-key list': nothing,
-  'signing-key rotate': nothing,
   'user-group list-deleted': nothing,
   'user-group restore': ({ deletedTeamId }) => ({
     args: [deletedTeamId],
@@ -109,6 +108,7 @@ const creations: Record<string, readonly string[]> = {
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
   'webhook create': ['--name', 'x', '--url', 'https://example.com/x'],
   'console-link': ['--no-check'],
+  'signing-key rotate': [],
 }
 
 const optionsOf = ({ options }: Command) => options.map(({ long }) => long)

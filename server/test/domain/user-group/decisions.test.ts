@@ -8,12 +8,14 @@ import {
   decideGetOrCreate,
   decideRestoration,
   decideRotation,
+  decideEndOfSessions,
   decideSuspension,
   type IdempotencyRecord,
   type RotationTarget,
 } from '../../../src/domain/user-group/decisions.ts'
 import { bucketOf, locationOf } from '../../../src/domain/user-group/location.ts'
 import type {
+  EndViewerSessions,
   RotateUserGroupToken,
   UpdateUserGroup,
 } from '../../../src/domain/user-group/user-group-store.ts'
@@ -110,6 +112,7 @@ describe('decideChange', () => {
         revision: 4,
         tokenHash: null,
       },
+      ended: null,
       mappingToCheck: { mapping, mode: 'registered' },
     })
   })
@@ -171,6 +174,32 @@ describe('decideSuspension', () => {
   it('writes nothing if nothing changes, and finds nothing where there is nothing', () => {
     assert.equal(suspend(current, false).outcome, 'unchanged')
     assert.equal(suspend(null, true).outcome, 'not_found')
+  })
+})
+
+describe('decideEndOfSessions', () => {
+  const end = (row: UserGroup | null, over: Partial<EndViewerSessions> = {}) =>
+    decideEndOfSessions(row, { key, subject: { viewerId: 'u-7' }, ...actor, now: 500, ...over })
+
+  it('is a revision that keeps everything else, for one viewer, one session or all', () => {
+    for (const [subject, kept, details] of [
+      ['all', '', null],
+      [{ viewerId: 'u-7' }, 'v/u-7', { viewer_id: 'u-7' }],
+      [{ viewerId: 'u-7', sessionId: 's' }, 's/s', { viewer_id: 'u-7', session_id: 's' }],
+    ] as const) {
+      const ended = end(current, { subject })
+      assert.ok('to' in ended)
+      assert.deepEqual(ended.to, { ...current, revision: 4 })
+      assert.deepEqual([ended.version, ended.ended], [null, { subject: kept, endedAt: 500 }])
+      const event = { action: 'user_group.sessions_ended', details, revision: 4, tokenHash: null }
+      assert.deepEqual(ended.event, event)
+    }
+  })
+
+  it('finds nothing where there is nothing, and refuses another revision', () => {
+    assert.equal(end(null).outcome, 'not_found')
+    assert.equal(end(current, { expected: { teamId: 42, revision: 2 } }).outcome, 'revision_mismatch')
+    assert.equal(end(current, { expected: { teamId: 42, revision: 3 } }).outcome, 'updated')
   })
 })
 
