@@ -151,7 +151,8 @@ async function judge(
 }
 
 function timeoutOf({ timeout }: { readonly timeout: string }): number {
-  const timeoutMs = Number(timeout) * 1000
+  // Databases take 0 for no limit.
+  const timeoutMs = Math.ceil(Number(timeout) * 1000)
   if (timeoutMs > 0 && timeoutMs <= 3_600_000) return timeoutMs
   throw new UsageError('--timeout must be a number of seconds, at most 3600')
 }

@@ -1,7 +1,7 @@
 import type { Cell, Row } from './databases/database.ts'
 
 /** Relative difference of two sums of the same numbers in another order. */
-const tolerance = 1e-9
+const tolerance = 1e-12
 
 /** The rows of one result that the other lacks, and the reverse. */
 export interface Difference {
@@ -34,6 +34,38 @@ export function isSameList(a: readonly Row[], b: readonly Row[]): boolean {
   return a.length === b.length && a.every((row, i) => isSameRow(row, b[i] ?? []))
 }
 
+/**
+ * Returns whether two lists have the same rows in the same order, except for rows that sort alike: other orders of the first show which
+ * do.
+ */
+export function isSameExceptTies(
+  a: readonly Row[],
+  b: readonly Row[],
+  others: readonly (readonly Row[])[],
+): boolean {
+  const same = commonBeginnings(a, b)
+  const alike = others.map((other) => commonBeginnings(a, other))
+  return a.every((_, i) => same.has(i) || !alike.every((beginnings) => beginnings.has(i)))
+}
+
+/** Returns the indexes of the last rows of beginnings with the same rows in any order. */
+function commonBeginnings(a: readonly Row[], b: readonly Row[]): ReadonlySet<number> {
+  const surplus = new Map<string, number>()
+  const add = (row: Row, count: number) => {
+    const key = JSON.stringify(row)
+    const sum = (surplus.get(key) ?? 0) + count
+    if (sum === 0) surplus.delete(key)
+    else surplus.set(key, sum)
+  }
+  const beginnings = new Set<number>()
+  for (const [i, row] of a.entries()) {
+    add(row, 1)
+    add(b[i] ?? [], -1)
+    if (surplus.size === 0) beginnings.add(i)
+  }
+  return beginnings
+}
+
 /** Pairs rows that differ only by the rounding of fractions. */
 function withoutRounding(missing: readonly Row[], added: readonly Row[]): Difference {
   const byExactCells = new Map<string, Row[]>()
@@ -61,5 +93,5 @@ function isSameRow(a: Row, b: Row): boolean {
 function isSameCell(a: Cell, b: Cell): boolean {
   if (typeof a !== 'number' || typeof b !== 'number' || (Number.isInteger(a) && Number.isInteger(b)))
     return a === b
-  return Object.is(a, b) || Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b))
+  return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b))
 }

@@ -4,9 +4,9 @@ import {
   type CompiledSql,
   type SqlDialect,
 } from '@user-group-service/renderer/templates'
-import { differenceOf, isSame, isSameList } from './compare.ts'
+import { differenceOf, isSame, isSameExceptTies, isSameList } from './compare.ts'
 import type { Config } from './config.ts'
-import type { Database, Relation, Row, RowLevelSecurity } from './databases/database.ts'
+import type { Database, Row, RowLevelSecurity, TableRead } from './databases/database.ts'
 import { QueryError, UsageError } from './errors.ts'
 import { opaqueFunctionsOf, requireSafeRole } from './rls/probe.ts'
 import { hasRows, withContent, type Content } from './shadow.ts'
@@ -168,8 +168,7 @@ export class Probe {
       this.#attempt(as === null ? 'fails' : `fails as ${as}`, async () =>
         query(compiled(), customer.providedId, as),
       )
-    for (const { schema, name } of await this.#tablesRead(statement, customer, absent))
-      if (this.#listed(schema, name) === undefined) throw new NotJudged(unlisted(`${schema}.${name}`))
+    await this.#tablesRead(statement, customer, absent)
     const plain = await run(null)
     const alone = await run(role)
     if (!isSame(plain, await run(null))) throw new NotJudged(isUnstable)
@@ -187,8 +186,9 @@ export class Probe {
   /** Returns how the customer's result depends on other customers; null if it does not. @throws NotJudged */
   async #findLeak(statement: Statement, customer: Customer, absent: readonly string[]): Promise<Leak | null> {
     const run = (content?: Content) => this.#run(statement, customer, absent, content)
-    await this.#checkTablesRead(statement, customer, absent)
+    await this.#tablesRead(statement, customer, absent)
     const plain = await run()
+    await this.#checkShadows(statement, customer, absent)
     const alone = await run('own')
     const again = await run()
     if (!isSame(plain, again)) throw new NotJudged(isUnstable)
@@ -198,8 +198,8 @@ export class Probe {
     if (differing === 0 && !differsInOrder) return null
     const reordered = [await run('ascending'), await run('descending')]
     if (differsInOrder) {
-      // Rows that sort alike may come in any order.
-      if (!reordered.every((rows) => isSameList(plain, rows))) return null
+      if (isSameExceptTies(plain, alone, reordered)) return null
+      if (!reordered.every((rows) => isSameList(plain, rows))) throw new NotJudged(isOrderDependent)
     } else if (!reordered.every((rows) => isSame(plain, rows))) {
       // Then only the number of rows can tell.
       const isSameCount = reordered.every(({ length }) => length === plain.length)
@@ -228,31 +228,36 @@ export class Probe {
     }
   }
 
-  /** Refuses a template that reads a table which no shadow can cover, such as through a view. */
-  async #checkTablesRead(statement: Statement, customer: Customer, absent: readonly string[]): Promise<void> {
-    for (const { schema, name } of await this.#tablesRead(statement, customer, absent)) {
-      const listed = this.#listed(schema, name)
-      if (listed === undefined) throw new NotJudged(unlisted(`${schema}.${name}`))
-      if (listed.owner !== null && !statement.tables.includes(listed))
+  /**
+   * Refuses a template that reads a table past its shadow, such as through a view or by the name of a partition: with shadows of nulls,
+   * the database reads no table that has one.
+   */
+  async #checkShadows(statement: Statement, customer: Customer, absent: readonly string[]): Promise<void> {
+    for (const read of await this.#tablesRead(statement, customer, absent, 'nulls')) {
+      const past = partsOf(this.#tables, read).find(({ owner }) => owner !== null)
+      if (past !== undefined)
         throw new NotJudged(
-          `reads ${listed.title} through a view or a function, where no shadow can hide other customers' rows`,
+          `reads ${past.title} through a view, a function or a partition, where no shadow can hide other customers' rows`,
         )
     }
   }
 
+  /** Returns the tables that the database reads, all of which are listed. @throws NotJudged */
   async #tablesRead(
     statement: Statement,
     customer: Customer,
     absent: readonly string[],
-  ): Promise<Pick<Relation, 'schema' | 'name'>[]> {
-    const read = await this.#attempt('cannot be planned', () =>
-      this.#database.tablesRead(this.#compile(statement.sql, statement, customer, absent)),
+    content?: Content,
+  ): Promise<TableRead[]> {
+    const { plans } = this.#database
+    if (plans === undefined) return []
+    const [sql, what] = this.#withContent(statement, content)
+    const tables = await this.#attempt(content === undefined ? 'cannot be planned' : what, async () =>
+      plans.tablesRead(this.#compile(sql, statement, customer, absent)),
     )
-    return read ?? []
-  }
-
-  #listed(schema: string, name: string): KnownTable | undefined {
-    return this.#tables.find(({ relation }) => relation.name === name && relation.schema === schema)
+    const strange = tables.find((read) => partsOf(this.#tables, read).length === 0)?.[0]
+    if (strange !== undefined) throw new NotJudged(unlisted(`${strange.schema}.${strange.name}`))
+    return tables
   }
 
   /** Refuses to call a template isolated on data that could show no leak. @throws NotJudged */
@@ -288,11 +293,17 @@ export class Probe {
     absent: readonly string[],
     content?: Content,
   ): Promise<Row[]> {
-    const sql = content === undefined ? statement.sql : withContent(statement, content, this.#database)
-    const what = content === undefined ? 'fails' : 'fails if table expressions stand for its tables'
+    const [sql, what] = this.#withContent(statement, content)
     return this.#attempt(what, async () =>
       this.#database.query(this.#compile(sql, statement, customer, absent)),
     )
+  }
+
+  /** Returns the text of a query on the content, and what it means if it fails. */
+  #withContent(statement: Statement, content: Content | undefined): [sql: string, failure: string] {
+    return content === undefined
+      ? [statement.sql, 'fails']
+      : [withContent(statement, content, this.#database), 'fails if table expressions stand for its tables']
   }
 
   async #attempt<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
@@ -397,6 +408,8 @@ async function findTables({ tables }: Config, database: Database): Promise<Known
       )
     return { ...table, relation }
   })
+  const twice = known.find((table, i) => known.findIndex(({ relation }) => relation === table.relation) < i)
+  if (twice !== undefined) throw new UsageError(`isolation.json: "tables" lists ${twice.title} twice`)
   return Promise.all(
     known.map(async (table) => ({
       ...table,
@@ -411,14 +424,21 @@ async function isShared(
   known: readonly Omit<KnownTable, 'isOpaque'>[],
   database: Database,
 ): Promise<boolean> {
-  if (owner !== null || relation.kind === 'materialized view') return false
-  const text = `SELECT * FROM ${database.quote(relation.schema)}.${database.quote(relation.name)}`
-  const read = await database.tablesRead({ text, values: [] })
-  return (
-    read?.every(({ schema, name }) =>
-      known.some(
-        (table) => table.owner === null && table.relation.schema === schema && table.relation.name === name,
-      ),
-    ) ?? false
+  const { plans, quote } = database
+  if (owner !== null || relation.kind === 'materialized view' || plans === undefined) return false
+  const text = `SELECT * FROM ${quote(relation.schema)}.${quote(relation.name)}`
+  return (await plans.tablesRead({ text, values: [] })).every((read) => {
+    const parts = partsOf(known, read)
+    return parts.length > 0 && parts.every((table) => table.owner === null)
+  })
+}
+
+/** Returns the listed tables among a table that the database reads and those of which it is a part. */
+function partsOf<Table extends Pick<KnownTable, 'relation'>>(
+  known: readonly Table[],
+  read: TableRead,
+): Table[] {
+  return known.filter(({ relation }) =>
+    read.some(({ schema, name }) => relation.schema === schema && relation.name === name),
   )
 }

@@ -2,10 +2,10 @@ import type { Database } from './databases/database.ts'
 import type { KnownTable, Statement } from './statement.ts'
 
 /**
- * Content of the tables that a query sees: the customer's rows only, or all rows in ascending or descending order. The order of the
- * rows of a table has no meaning, so a result that depends on it is none of the data.
+ * Content of the tables that a query sees: the customer's rows only, one row of nulls, or all rows in ascending or descending order. The
+ * order of the rows of a table has no meaning, so a result that depends on it is none of the data.
  */
-export type Content = 'own' | 'ascending' | 'descending'
+export type Content = 'own' | 'nulls' | 'ascending' | 'descending'
 
 /** Returns the template with a table expression in front for each listed table that it names. */
 export function withContent(
@@ -13,7 +13,8 @@ export function withContent(
   content: Content,
   database: Database,
 ): string {
-  const shadowed = content === 'own' ? tables.filter(({ owner }) => owner !== null) : tables
+  const hidesRows = content === 'own' || content === 'nulls'
+  const shadowed = hidesRows ? tables.filter(({ owner }) => owner !== null) : tables
   if (shadowed.length === 0) return sql
   const expressions = shadowed
     .map((table) => `${database.quote(table.relation.name)} AS (${rowsOf(table, content, database)})`)
@@ -33,6 +34,7 @@ export function hasRows(table: KnownTable, whose: 'own' | 'others', database: Da
 }
 
 function rowsOf(table: KnownTable, content: Content, database: Database): string {
+  if (content === 'nulls') return `SELECT ${database.plans?.nulls(table.relation) ?? '*'} ${database.noLimit}`
   const all = `SELECT * FROM ${qualified(table, database)}`
   if (content === 'own') return `${all} WHERE ${ownerCondition(table, database)}`
   const direction = content === 'ascending' ? 'ASC' : 'DESC'

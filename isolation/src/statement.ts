@@ -53,6 +53,9 @@ export function readStatement(
   if (statements.length > 1)
     throw new NotJudged('has several statements: put each into its own file', statements[1]?.[0]?.start)
   if (!queryWords.includes(first.text.toLowerCase())) throw new NotJudged('is no query', first.start)
+  const into = tokens.find(({ text, isQuoted }) => !isQuoted && text.toLowerCase() === 'into')
+  if (into !== undefined && (dialect === 'mariadb' || dialect === 'mysql'))
+    throw new NotJudged('writes a file or a variable with INTO', into.start)
   const tables = new Set<KnownTable>()
   for (const [i, token] of tokens.entries()) {
     if (token.kind !== 'name') continue
@@ -78,11 +81,12 @@ function reasonOfTable(
   catalog: Catalog,
 ): string | undefined {
   const schema = schemaBefore(tokens, i, catalog)
-  if (schema !== undefined && owner === null && schema === relation.schema) return undefined
+  if (owner === null && schema?.toLowerCase() === relation.schema.toLowerCase()) return undefined
   if (schema !== undefined)
     return `names ${title} with its schema, so that no shadow can hide other customers' rows: write ${name}`
-  if (isTableExpression(tokens, i))
-    return `defines a table expression with the name of the table ${title}: give it another name`
+  if (isTableExpression(tokens, i)) return redefined(title)
+  if (tokens[i - 1]?.text.toLowerCase() === 'only' && owner !== null)
+    return `reads ONLY ${title}: no shadow can leave its child tables out`
   if (isOpaque && tokens[i - 1]?.text !== '.')
     return `reads the ${relation.kind} ${title}, which may combine rows of several customers: read its tables instead`
   return undefined
@@ -100,7 +104,7 @@ function reasonOfName(
   const name = token.text.toLowerCase()
   const isCalled = tokens[i + 1]?.text === '('
   const schema = schemaBefore(tokens, i, catalog)
-  const isAfterDot = tokens[i - 1]?.text === '.'
+  const isAfterDot = isMember(tokens, i)
   if ((isCalled || isAfterDot) && !functions.includes(name)) {
     if (catalog.functions.has(name) && (isCalled || !isColumn(catalog, name)))
       return `calls the function ${name}, which may read tables: list it in "functions" if it does not`
@@ -118,15 +122,15 @@ function reasonOfName(
   )
   if (relations.length === 0)
     return schema !== undefined && !isCalled && !namesTables ? unlisted(`${schema}.${name}`) : undefined
-  if (isDefined(tokens, name)) return undefined
   const unknown = relations.find(
     (relation) =>
       !(namesTables && relation.kind === 'table') && !known.some((table) => table.relation === relation),
   )
-  return (
-    unknown &&
-    unlisted(`${unknown.kind === 'table' ? '' : `the ${unknown.kind} `}${unknown.schema}.${unknown.name}`)
-  )
+  if (unknown === undefined) return undefined
+  const title = `${unknown.schema}.${unknown.name}`
+  // The name may mean the relation elsewhere.
+  if (isDefined(tokens, name)) return redefined(title)
+  return unlisted(unknown.kind === 'table' ? title : `the ${unknown.kind} ${title}`)
 }
 
 /** Returns why row-level security might not hold for a name. */
@@ -148,14 +152,37 @@ function isNamed({ name }: { readonly name: string }, { text }: SqlToken): boole
   return name.toLowerCase() === text.toLowerCase()
 }
 
+function redefined(title: string): string {
+  return `defines a table expression with the name of the table ${title}: give it another name`
+}
+
 export function unlisted(title: string): string {
   return `reads ${title}, which isolation.json does not list`
 }
 
 /** Returns the schema or database before a name and its dot; undefined if there is none, or an alias. */
 function schemaBefore(tokens: readonly SqlToken[], i: number, { schemas }: Catalog): string | undefined {
-  const before = tokens[i - 1]?.text === '.' ? tokens[i - 2]?.text : undefined
-  return before !== undefined && schemas.has(before.toLowerCase()) ? before : undefined
+  const dot = placeBefore(tokens, i)
+  if (tokens[dot]?.text !== '.') return undefined
+  const names = tokens.slice(placeBefore(tokens, dot), dot)
+  return names.find(({ text }) => schemas.has(text.toLowerCase()))?.text
+}
+
+/** Returns true for a name that touches a dot, and this another name. On MySQL and MariaDB, ` .sales` is a table. */
+function isMember(tokens: readonly SqlToken[], i: number): boolean {
+  const dot = placeBefore(tokens, i)
+  return tokens[dot]?.text === '.' && tokens[dot - 1]?.end === tokens[dot].start
+}
+
+/** Returns the index of the token before one. All names that `{{ identifier … }}` may write have one place: then, that of the first. */
+function placeBefore(tokens: readonly SqlToken[], i: number): number {
+  return firstOfPlace(tokens, firstOfPlace(tokens, i) - 1)
+}
+
+function firstOfPlace(tokens: readonly SqlToken[], i: number): number {
+  let first = i
+  while (first > 0 && tokens[first - 1]?.start === tokens[i]?.start) first--
+  return first
 }
 
 /** Returns true for the name that a `WITH` gives to a query: `name AS (`, `name (a, b) AS (`, and with `MATERIALIZED`. */

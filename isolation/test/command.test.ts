@@ -86,14 +86,28 @@ describe('ugs-isolation probe', () => {
     writeFiles(database.folder, {
       'isolation.json': JSON.stringify({ ...config, templates: 'sql/*.sql' }),
       'sql/a.sql': 'SELECT region::integer FROM sales WHERE customer = {{ user_group.provided_id }}',
+      'sql/b.sql': 'SELECT region::regclass FROM sales WHERE customer = {{ user_group.provided_id }}',
+      'sql/c.sql': 'WITH x AS (DELETE FROM sales RETURNING *) SELECT count(*) FROM x',
     })
     const args = ['probe', '--allow-write-role']
     const { output } = await run(database, args)
     assert.match(output, /^\? {6}sql\/a\.sql {2}fails: PostgreSQL error 22P02$/m)
+    assert.match(output, /^\? {6}sql\/b\.sql {2}fails: PostgreSQL error 42P01$/m)
+    assert.match(output, /^\? {6}sql\/c\.sql {2}fails: cannot execute \w+ in a read-only transaction$/m)
     assert.match(
       (await run(database, [...args, '--show-rows'])).output,
       /invalid input syntax for type integer: "EU"/,
     )
+  })
+
+  it("prints no value of a row with SQLite's message", async (t) => {
+    const own = 'customer = {{ user_group.provided_id }}'
+    const database = await sqliteShop(t, {
+      'sql/a.sql': `SELECT json_extract('{}', region) FROM sales WHERE ${own}`,
+    })
+    const { output } = await run(database, ['probe'])
+    assert.match(output, /^\? {6}sql\/a\.sql {2}fails: SQLite error SQLITE_ERROR$/m)
+    assert.match((await run(database, ['probe', '--show-rows'])).output, /fails: .*'EU'/)
   })
 
   it('reads variables and optional clauses from a header, and templates from a module', async (t) => {

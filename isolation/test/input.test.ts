@@ -66,6 +66,13 @@ function wrongInput(): WrongInput[] {
       {},
       /sales has no column tenant; it has id, customer/,
     ],
+    [
+      'a table is listed twice',
+      withConfig({ tables: { sales: 'customer', 'main.sales': null } }),
+      [],
+      {},
+      /"tables" lists main\.sales twice$/,
+    ],
     ['a table has no owner', withConfig({ tables: { sales: true } }), [], {}, /sales must have the column/],
     ['there are no user groups', withConfig({ user_groups: [] }), [], {}, /"user_groups" is missing/],
     ['a user group has no id', withConfig({ user_groups: [{}] }), [], {}, /"user_groups" must be a list/],

@@ -1,12 +1,15 @@
 import type { CompiledSql } from '@user-group-service/renderer/templates'
 
-/** A value of a row in a form that `compare.ts` compares. Whole numbers that are no safe integers are texts. */
+/** A value of a row in a form that `compare.ts` compares. Whole numbers that are no safe integers, NaN and infinities are texts. */
 export type Cell = string | number | boolean | null
 export type Row = readonly Cell[]
 
-export interface Relation {
+export interface RelationName {
   readonly schema: string
   readonly name: string
+}
+
+export interface Relation extends RelationName {
   readonly kind: 'table' | 'view' | 'materialized view'
   readonly columns: readonly string[]
 }
@@ -36,15 +39,22 @@ export interface Database {
   readonly writePrivilege: string | null
   /** @throws QueryError */
   query(statement: CompiledSql): Promise<Row[]>
-  /**
-   * Returns the tables that the database reads for the statement, as it plans it: views and functions are resolved. Undefined if the
-   * database does not tell. Tables of the database itself have the schema of their own.
-   * @throws QueryError
-   */
-  tablesRead(statement: CompiledSql): Promise<Pick<Relation, 'schema' | 'name'>[] | undefined>
+  /** Undefined if the database does not tell which tables it reads. */
+  readonly plans?: Plans
   /** Row-level security; undefined on databases that are not supported. */
   readonly rls?: RowLevelSecurity
   close(): Promise<void>
+}
+
+/** A table that the database reads, followed by the tables of which it is a partition or a child. */
+export type TableRead = readonly RelationName[]
+
+/** Plans of queries, with the tables behind views and functions. */
+export interface Plans {
+  /** Returns the tables that the database reads for the statement. Tables of the database itself have the schema of their own. @throws QueryError */
+  tablesRead(statement: CompiledSql): Promise<TableRead[]>
+  /** Returns the select list of one row of nulls, with the columns and types of the table. */
+  nulls(relation: Relation): string
 }
 
 /** Row-level security in the transaction of the probe. */
@@ -74,7 +84,8 @@ export interface OpenOptions {
 export function cellOf(value: unknown): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (typeof value === 'string' || typeof value === 'boolean') return value
   if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
   if (value instanceof Date) return value.toISOString()
   return JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member))

@@ -6,7 +6,7 @@ import {
   type Catalog,
   type Database,
   type OpenOptions,
-  type Relation,
+  type RelationName,
   quote,
 } from './database.ts'
 import { loadDriver } from './drivers.ts'
@@ -37,10 +37,20 @@ const catalogQuery = `
 const functionsQuery = `
   SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND NOT internal`
 
+const nullsQuery = `
+  SELECT schema_name, table_name, string_agg(
+    'NULL::' || data_type || ' AS "' || replace(column_name, '"', '""') || '"', ', ' ORDER BY column_index)
+  FROM duckdb_columns() WHERE NOT internal GROUP BY ALL`
+
+/** A part of a plan. One that reads a table has its name, and one that calls a table function has filters, but no table. */
 interface Plan {
-  readonly extra_info?: { readonly Table?: string }
+  readonly name?: string
+  readonly extra_info?: { readonly Table?: string; readonly Filters?: unknown }
   readonly children?: readonly Plan[]
 }
+
+/** Table functions that read only what the query gives them. */
+const harmless = /^(range|generate_series|unnest|repeat|repeat_row|json_each|json_tree)$/
 
 /** Opens a file with `@duckdb/node-api`, read-only and without access to other files. @throws UsageError */
 export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
@@ -71,25 +81,33 @@ export async function openDuckDb({ url, folder, timeoutMs }: OpenOptions): Promi
       clearTimeout(timer)
     }
   }
+  // With the plan before the optimizer, which may answer from statistics, and then names no table.
+  await connection.run("SET explain_output = 'all'")
   await connection.run('BEGIN TRANSACTION')
   const catalog = await readCatalog(rows)
+  const nulls = new Map(
+    (await rows(nullsQuery)).map(([schema, name, list]) => [JSON.stringify([schema, name]), String(list)]),
+  )
   return {
     dialect: 'duckdb',
     quote,
     noLimit: 'LIMIT 9223372036854775807',
-    readingFunctions: /^(duckdb_.*|pragma_.*|read_.*|.*_scan|query|query_table|glob|sniff_.*|pg_.*)$/,
+    readingFunctions: /^(duckdb_.*|pragma_.*|query|query_table|stats|pg_.*)$/,
     catalog,
     writePrivilege: null,
     query: async ({ text, values }) => (await guarded(text, values)).map((row) => row.map(cellOf)),
-    async tablesRead({ text, values }) {
-      // The optimizer may answer from statistics, and then names no table.
-      await connection.run('PRAGMA disable_optimizer')
-      try {
-        const plans = await guarded(`EXPLAIN (FORMAT JSON) ${text}`, values)
-        return plans.flatMap(([, json]) => (JSON.parse(String(json)) as Plan[]).flatMap(readBy))
-      } finally {
-        await connection.run('PRAGMA enable_optimizer')
-      }
+    plans: {
+      async tablesRead({ text, values }) {
+        const plans = (await guarded(`EXPLAIN (FORMAT JSON) ${text}`, values)) as [
+          kind: string,
+          json: string,
+        ][]
+        const [, json] = plans.find(([kind]) => kind === 'logical_plan') ?? []
+        // A PIVOT whose columns depend on rows is several statements.
+        if (json === undefined) throw new QueryError('DuckDB shows no plan', 'DuckDB shows no plan')
+        return (JSON.parse(json) as Plan[]).flatMap(readBy).map((table) => [table])
+      },
+      nulls: ({ schema, name }) => nulls.get(JSON.stringify([schema, name])) ?? '*',
     },
     close() {
       connection.closeSync()
@@ -113,14 +131,16 @@ async function readCatalog(rows: (text: string) => Promise<unknown[][]>): Promis
   }
 }
 
-function readBy({
-  extra_info: { Table: table } = {},
-  children = [],
-}: Plan): Pick<Relation, 'schema' | 'name'>[] {
-  const [schema = 'main', name] = (table ?? '').split('.').slice(-2)
-  const read =
-    table === undefined ? [] : [name === undefined ? { schema: 'main', name: schema } : { schema, name }]
-  return [...read, ...children.flatMap(readBy)]
+function readBy({ name: part = '', extra_info: info = {}, children = [] }: Plan): RelationName[] {
+  const [schema = '', name] = (info.Table ?? '').split('.').slice(-2)
+  const calls = info.Table === undefined && info.Filters !== undefined && !harmless.test(part.toLowerCase())
+  return [
+    ...(info.Table === undefined
+      ? []
+      : [name === undefined ? { schema: 'main', name: schema } : { schema, name }]),
+    ...(calls ? [{ schema: 'system', name: `${part.toLowerCase()}()` }] : []),
+    ...children.flatMap(readBy),
+  ]
 }
 
 function queryError(error: unknown): QueryError {

@@ -16,7 +16,7 @@ interface Connection {
 const systemSchemas = ['information_schema', 'performance_schema', 'mysql', 'sys']
 
 const catalogQuery = `
-  SELECT t.table_schema, t.table_name, CASE t.table_type WHEN 'BASE TABLE' THEN 'table' ELSE 'view' END, c.column_name
+  SELECT t.table_schema, t.table_name, CASE WHEN t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') THEN 'table' ELSE 'view' END, c.column_name
   FROM information_schema.tables AS t
   LEFT JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
   WHERE t.table_schema NOT IN (${systemSchemas.map((name) => `'${name}'`).join(', ')})
@@ -46,7 +46,7 @@ export async function openMysql({ url, folder, timeoutMs }: OpenOptions): Promis
     dialect: isMariaDb ? 'mariadb' : 'mysql',
     quote: (name) => `\`${name.replaceAll('`', '``')}\``,
     noLimit: 'LIMIT 18446744073709551615',
-    readingFunctions: /^(load_file|lastval|nextval|setval|last_insert_id)$/,
+    readingFunctions: /^(load_file|lastval|nextval|setval|last_insert_id|found_rows|row_count)$/,
     catalog: {
       relations,
       searchPath: [database],
@@ -62,8 +62,7 @@ export async function openMysql({ url, folder, timeoutMs }: OpenOptions): Promis
         throw queryError(error)
       }
     },
-    // The plan has aliases instead of tables, and none for a table that is read while it is planned.
-    tablesRead: () => Promise.resolve(undefined),
+    // No `plans`: they have aliases instead of tables, and nothing of a table that is read while the query is planned.
     close: () => connection.end(),
   }
 }

@@ -1,12 +1,15 @@
 import type pg from 'pg'
 import { QueryError, tooSlow, UsageError } from '../errors.ts'
 import {
+  cellOf,
+  quote,
   relationsOf,
   type Catalog,
   type Database,
   type OpenOptions,
-  type Relation,
-  quote,
+  type Plans,
+  type RelationName,
+  type TableRead,
 } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
@@ -36,22 +39,25 @@ const writableQuery = `
     ORDER BY 1 LIMIT 1
   )`
 
-/** Table partitions and children, with the table that a template names. */
-const rootsQuery = `
-  WITH RECURSIVE root (oid, root) AS (
+/** Partitions and child tables, with the tables of which they are a part. */
+const parentsQuery = `
+  WITH RECURSIVE parent (oid, parent) AS (
     SELECT inhrelid, inhparent FROM pg_inherits
-    UNION SELECT root.oid, inhparent FROM root JOIN pg_inherits ON inhrelid = root.root
+    UNION SELECT parent.oid, inhparent FROM parent JOIN pg_inherits ON inhrelid = parent.parent
   )
-  SELECT n.nspname, c.relname, rn.nspname, r.relname
-  FROM root JOIN pg_class AS c ON c.oid = root.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-  JOIN pg_class AS r ON r.oid = root.root JOIN pg_namespace AS rn ON rn.oid = r.relnamespace
-  WHERE root.root NOT IN (SELECT inhrelid FROM pg_inherits)`
+  SELECT n.nspname, c.relname, pn.nspname, p.relname
+  FROM parent JOIN pg_class AS c ON c.oid = parent.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_class AS p ON p.oid = parent.parent JOIN pg_namespace AS pn ON pn.oid = p.relnamespace`
 
 interface Plan {
   readonly 'Relation Name'?: string
   readonly Schema?: string
+  /** Tables that a foreign server joins or aggregates, such as `Aggregate on ((public.sales) INNER JOIN (public.orders))`. */
+  readonly Relations?: string
   readonly Plans?: readonly Plan[]
 }
+
+const qualifiedNames = /("(?:[^"]|"")+"|[\w$\u0080-\uffff]+)\.("(?:[^"]|"")+"|[\w$\u0080-\uffff]+)/g
 
 /** Connects with `pg`, and begins a read-only transaction with one snapshot. @throws UsageError */
 export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Promise<Database> {
@@ -62,10 +68,13 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
         text,
         values,
         rowMode: 'array',
-        types: { getTypeParser: (oid: number) => (oid === float4 || oid === float8 ? Number : String) },
+        types: {
+          getTypeParser: (oid: number) =>
+            oid === float4 || oid === float8 ? (text: string) => cellOf(Number(text)) : String,
+        },
       })
     ).rows
-  const guarded = async (text: string, values: unknown[]) => {
+  const guarded = async (text: string, values: unknown[] = []) => {
     try {
       return await rows(text, values)
     } catch (error) {
@@ -78,7 +87,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     }
   }
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  const roots = await readRoots(rows)
+  const parents = await readParents(rows)
   const writePrivilege = (await rows(writableQuery)).find(([reason]) => reason !== null)?.[0] ?? null
   const catalog = await readCatalog(rows)
   // Only for the queries of templates.
@@ -93,11 +102,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
     catalog,
     writePrivilege: writePrivilege === null ? null : String(writePrivilege),
     query: ({ text, values }) => guarded(text, values),
-    async tablesRead({ text, values }) {
-      const [[json] = []] = await guarded(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values)
-      const [{ Plan: plan }] = JSON.parse(String(json)) as [{ readonly Plan: Plan }]
-      return readBy(plan).map((table) => roots.get(JSON.stringify([table.schema, table.name])) ?? table)
-    },
+    plans: plansOf(guarded, parents),
     rls: {
       ask: async (text, values) => (await client.query<Record<string, unknown>>(text, [...values])).rows,
       async query({ text, values }, userGroupId, role) {
@@ -105,7 +110,7 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
           "SELECT set_config('ugs.user_group_id', $1, true), set_config('ugs.viewer_id', '', true)",
           [userGroupId],
         )
-        if (role !== null) await guarded(`SET LOCAL ROLE ${quote(role)}`, [])
+        if (role !== null) await guarded(`SET LOCAL ROLE ${quote(role)}`)
         const result = await guarded(text, values)
         // Ends the role and the settings.
         await client.query('ROLLBACK TO SAVEPOINT probe')
@@ -116,16 +121,31 @@ export async function openPostgres({ url, folder, timeoutMs }: OpenOptions): Pro
   }
 }
 
-type ReadRows = (text: string) => Promise<unknown[][]>
+type ReadRows = (text: string, values?: unknown[]) => Promise<unknown[][]>
 
-/** Returns the table that a template names for each partition. */
-async function readRoots(rows: ReadRows): Promise<ReadonlyMap<string, Pick<Relation, 'schema' | 'name'>>> {
-  return new Map(
-    (await rows(rootsQuery)).map(([schema, name, rootSchema, root]) => [
-      JSON.stringify([schema, name]),
-      { schema: String(rootSchema), name: String(root) },
-    ]),
-  )
+function plansOf(rows: ReadRows, parents: ReadonlyMap<string, TableRead>): Plans {
+  return {
+    async tablesRead({ text, values }) {
+      const [[json] = []] = await rows(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values)
+      const [{ Plan: plan }] = JSON.parse(String(json)) as [{ readonly Plan: Plan }]
+      return readBy(plan).map((table) => [table, ...(parents.get(keyOf(table)) ?? [])])
+    },
+    nulls: ({ schema, name }) => `(NULL::${quote(schema)}.${quote(name)}).*`,
+  }
+}
+
+/** Returns the tables of which each partition and child table is a part. */
+async function readParents(rows: ReadRows): Promise<ReadonlyMap<string, TableRead>> {
+  const parents = new Map<string, RelationName[]>()
+  for (const [schema, name, parentSchema, parent] of (await rows(parentsQuery)) as string[][]) {
+    const key = keyOf({ schema, name } as RelationName)
+    parents.set(key, [...(parents.get(key) ?? []), { schema: parentSchema, name: parent } as RelationName])
+  }
+  return parents
+}
+
+function keyOf({ schema, name }: RelationName): string {
+  return JSON.stringify([schema, name])
 }
 
 async function readCatalog(rows: ReadRows): Promise<Catalog> {
@@ -140,34 +160,49 @@ async function readCatalog(rows: ReadRows): Promise<Catalog> {
   }
 }
 
-function readBy(plan: Plan): Pick<Relation, 'schema' | 'name'>[] {
-  const { 'Relation Name': name, Schema: schema = '', Plans: plans = [] } = plan
-  return [...(name === undefined ? [] : [{ schema, name }]), ...plans.flatMap(readBy)]
+function readBy({
+  'Relation Name': name,
+  Schema: schema = '',
+  Relations: joined = '',
+  Plans: plans = [],
+}: Plan): RelationName[] {
+  return [
+    ...(name === undefined ? [] : [{ schema, name }]),
+    ...[...joined.matchAll(qualifiedNames)].map(([, of = '', table = '']) => ({
+      schema: unquoted(of),
+      name: unquoted(table),
+    })),
+    ...plans.flatMap(readBy),
+  ]
+}
+
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
 }
 
 /** Connects with start-up parameters that PgBouncer accepts. @throws UsageError */
 export async function connect(url: URL, folder: string): Promise<pg.Client> {
   const { Client } = loadDriver('pg', folder) as typeof pg
-  const client = new Client({
-    connectionString: url.href,
-    connectionTimeoutMillis: 10_000,
-    application_name: 'ugs-isolation',
-  })
-  // A lost connection fails the next query, too.
-  client.on('error', () => undefined)
   try {
+    const client = new Client({
+      connectionString: url.href,
+      connectionTimeoutMillis: 10_000,
+      application_name: 'ugs-isolation',
+    })
+    // A lost connection fails the next query, too.
+    client.on('error', () => undefined)
     await client.connect()
+    return client
   } catch (error) {
     const { code = 'no answer' } = error as { code?: string }
     throw new UsageError(`PostgreSQL at ${url.host} refuses the connection (${code}): check DATABASE_URL`)
   }
-  return client
 }
 
 export function queryError(error: unknown): QueryError {
-  const { code = '', message } = error as { code?: string; message: string }
+  const { code = '', position, message } = error as { code?: string; position?: string; message: string }
   if (code === '57014') return new QueryError(tooSlow, message)
-  // Messages of class 42 (syntax, names, types, privileges) name no values.
-  const isAboutNames = code.startsWith('42')
-  return new QueryError(isAboutNames ? message : `PostgreSQL error ${code || 'without a code'}`, message)
+  // Messages about a place in the statement, a privilege, a feature or the read-only transaction name no values of rows.
+  const isAboutStatement = (code.startsWith('42') && position !== undefined) || /^(42501|0A|25)/.test(code)
+  return new QueryError(isAboutStatement ? message : `PostgreSQL error ${code || 'without a code'}`, message)
 }

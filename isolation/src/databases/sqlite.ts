@@ -9,8 +9,16 @@ const catalogQuery = `
   FROM sqlite_schema AS t LEFT JOIN pragma_table_info(t.name) AS c
   WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`
 
-/** An instruction of a compiled statement. To open a table or an index, `p2` is its root page, and `p3` the number of its database. */
-type Instruction = [address: bigint, opcode: string, p1: bigint, p2: bigint, p3: bigint]
+const virtualTablesQuery = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0"
+
+/** Virtual tables that read only what the query gives them. */
+const harmless = ['json_each', 'json_tree']
+
+/**
+ * An instruction of a compiled statement. To open a table or an index, `p2` is its root page, and `p3` the number of its database. `p4`
+ * is the address of a virtual table.
+ */
+type Instruction = [address: bigint, opcode: string, p1: bigint, p2: bigint, p3: bigint, p4: string | null]
 
 /** Opens a file with `better-sqlite3`, read-only. A query cannot be ended: `timeoutMs` does not apply. @throws UsageError */
 export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
@@ -24,11 +32,15 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
     throw new UsageError(`${path} cannot be opened as a SQLite database: check DATABASE_URL`)
   }
   const raw = <Row>(text: string, values: readonly unknown[] = []) => {
+    // Once the statement runs, a message may contain values of rows.
+    let isRunning = false
     try {
-      return database.prepare<unknown[], Row>(text).safeIntegers().raw().all(values)
+      const statement = database.prepare<unknown[], Row>(text).safeIntegers().raw()
+      isRunning = true
+      return statement.all(values)
     } catch (error) {
-      const { message } = error as Error
-      throw new QueryError(message, message)
+      const { code = 'without a code', message } = error as { code?: string; message: string }
+      throw new QueryError(isRunning ? `SQLite error ${code}` : message, message)
     }
   }
   const relations = relationsOf(raw(catalogQuery))
@@ -37,32 +49,48 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
       ([page, table]) => [page, table],
     ),
   )
+  const explain = (text: string, values?: readonly unknown[]) => raw<Instruction>(`EXPLAIN ${text}`, values)
+  const virtualTables = virtualTablesOf(raw<[string]>(virtualTablesQuery).flat(), explain)
   return Promise.resolve({
     dialect: 'sqlite',
     quote,
     noLimit: 'LIMIT -1',
-    readingFunctions: /^(pragma_.*|sqlite_.*|dbstat|load_extension|fts\d.*)$/,
+    readingFunctions: /^(sqlite_.*|load_extension|fts\d.*)$/,
     catalog: { relations, searchPath: ['main'], schemas: new Set(['main', 'temp']), functions: new Set() },
     writePrivilege: null,
     query: ({ text, values }) =>
       new Promise((settle) => {
         settle(raw<unknown[]>(text, values).map((row) => row.map(cellOf)))
       }),
-    tablesRead: ({ text, values }) =>
-      new Promise((settle) => {
-        const instructions = raw<Instruction>(`EXPLAIN ${text}`, values)
-        settle(
-          instructions
-            .filter(([, opcode]) => opcode === 'OpenRead' || opcode === 'ReopenIdx')
-            .map(([, , , page, number]) => ({
-              schema: number === 1n ? 'temp' : 'main',
-              name: page === 1n ? 'sqlite_schema' : (roots.get(page) ?? `page ${page}`),
-            })),
-        )
-      }),
+    plans: {
+      tablesRead: ({ text, values }) =>
+        new Promise((settle) => {
+          const read = explain(text, values).flatMap(([, opcode, , page, number, address]) => {
+            const schema = number === 1n ? 'temp' : 'main'
+            if (opcode === 'VOpen') return { schema, name: virtualTables.get(address) ?? '(a virtual table)' }
+            if (opcode !== 'OpenRead' && opcode !== 'ReopenIdx') return []
+            return { schema, name: page === 1n ? 'sqlite_schema' : (roots.get(page) ?? `page ${page}`) }
+          })
+          settle(read.filter(({ name }) => !harmless.includes(name)).map((table) => [table]))
+        }),
+      nulls: ({ columns }) => columns.map((column) => `NULL AS ${quote(column)}`).join(', '),
+    },
     close() {
       database.close()
       return Promise.resolve()
     },
   })
+}
+
+/** Returns the names of virtual tables by their addresses. */
+function virtualTablesOf(
+  names: readonly string[],
+  explain: (text: string) => readonly Instruction[],
+): ReadonlyMap<string | null, string> {
+  const opened = [...names, ...harmless].flatMap((name) =>
+    explain(`SELECT 1 FROM ${quote(name)}`)
+      .filter(([, opcode]) => opcode === 'VOpen')
+      .map(([, , , , , address]) => [address, name] as const),
+  )
+  return new Map(opened)
 }
