@@ -2,6 +2,7 @@ export type { Clock } from './clock.ts'
 export {
   IntrospectionClient,
   type CacheOptions,
+  type IntrospectOptions,
   type IntrospectionClientOptions,
   type OutgoingRequest,
 } from './introspection-client.ts'

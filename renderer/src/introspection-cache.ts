@@ -12,8 +12,11 @@ export interface Introspection {
 
 export interface IntrospectionCache {
   get(token: string): UserGroup | undefined
-  /** Returns a function to call with the response. */
-  beginRequest(token: string): (introspection: Introspection) => void
+  /**
+   * Returns a function to call with the response.
+   * @param resource the resource that the request names: a session that may show others is inactive, too
+   */
+  beginRequest(token: string, resource: string | undefined): (introspection: Introspection) => void
   invalidate(token: string): void
   close(): void
 }

@@ -7,7 +7,7 @@ import type { Introspection, IntrospectionCache } from './introspection-cache.ts
 import { IntrospectionError } from './introspection-error.ts'
 import { LeasedCache, type IntrospectionEvents, type LeasedCacheOptions } from './lease/leased-cache.ts'
 import { UserGroupCache, type MaxAgeCacheOptions } from './user-group-cache.ts'
-import type { UserGroup } from './user-group.ts'
+import { mayShow, type UserGroup } from './user-group.ts'
 import { userAgent } from './version.ts'
 
 const maxAttempts = 4
@@ -15,8 +15,8 @@ const maxAttempts = 4
 const initialDelayMs = 50
 /** Far above a user group of the largest properties and mapping. */
 const maxResponseBytes = 8 * 1024 * 1024
-/** Longer strings cannot be tokens: the service issues at most 80 characters. */
-const maxTokenLength = 1000
+/** Longer strings cannot be tokens: the service issues sessions of at most 6 KiB. */
+const maxTokenLength = 6 * 1024
 /** Maximum delay of a Node.js timer. */
 const maxTimeoutMs = 2_147_483_647
 
@@ -30,6 +30,15 @@ export interface OutgoingRequest {
 
 /** A cache with a lease, or one with a maximum age. */
 export type CacheOptions = LeasedCacheOptions | MaxAgeCacheOptions
+
+export interface IntrospectOptions {
+  readonly signal?: AbortSignal
+  /**
+   * The resource to show, for example the name of a dashboard. The result is null if it is not one of the session's `resources`, or
+   * not a string, or empty. Without it, the caller must refuse all resources that are not in the result's `resources`.
+   */
+  readonly resource?: string
+}
 
 export interface IntrospectionClientOptions {
   /** URL of the service's introspection endpoint, for example `https://user-groups.example.com/oauth2/introspect`. */
@@ -46,6 +55,8 @@ export interface IntrospectionClientOptions {
   readonly beforeRequest?: (request: OutgoingRequest) => void
   readonly clock?: Clock
 }
+
+type Form = Readonly<Record<string, string>>
 
 /** A client for token introspection (RFC 7662). One instance serves any number of concurrent calls. */
 export class IntrospectionClient {
@@ -103,28 +114,30 @@ export class IntrospectionClient {
   }
 
   /**
-   * Returns the user group of a token, or null for an inactive token: unknown, superseded, expired, or of another
-   * workspace or environment.
+   * Returns the user group of a user group token or viewer session, or null for an inactive token: unknown, superseded, expired,
+   * ended, not for the resource, or of another workspace or environment.
    *
    * Retries up to three times within the deadline: after a missing response and after status 429, 500, 502, 503 and 504. It
    * waits at least as long as `Retry-After` requests.
    * @throws IntrospectionError if the result is unknown; `signal.reason` if the signal is aborted
    */
-  async introspect(
-    token: string | undefined,
-    { signal }: { signal?: AbortSignal } = {},
-  ): Promise<UserGroup | null> {
+  async introspect(token: string | undefined, options: IntrospectOptions = {}): Promise<UserGroup | null> {
+    const { signal, resource } = options
     signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
+    // From a URL it may be missing. Without this check, the session would be valid for no resource in particular.
+    if ('resource' in options && (typeof resource !== 'string' || resource === '')) return null
     // Concurrent calls for one token do not share a request: a call that starts after a rotation must not get an
     // earlier response.
     const cached = this.#cache?.get(token)
-    if (cached !== undefined) return cached
-    const onResponse = this.#cache?.beginRequest(token)
+    if (cached !== undefined) return mayShow(cached, resource) ? cached : null
+    const onResponse = this.#cache?.beginRequest(token, resource)
     // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
-    const introspection = await this.#request(token, signal && AbortSignal.any([signal]))
+    const form = { token, ...(resource !== undefined && { resource }) }
+    const introspection = await this.#request(form, signal && AbortSignal.any([signal]))
     onResponse?.(introspection)
-    return introspection.userGroup
+    const { userGroup } = introspection
+    return userGroup !== null && mayShow(userGroup, resource) ? userGroup : null
   }
 
   /** Drops a token from the cache. A response to a request that is already under way is not stored. */
@@ -161,14 +174,14 @@ export class IntrospectionClient {
     throw new TypeError('Listeners need a client with cache: { lease: true }')
   }
 
-  async #request(token: string, signal: AbortSignal | undefined): Promise<Introspection> {
+  async #request(form: Form, signal: AbortSignal | undefined): Promise<Introspection> {
     const deadline = performance.now() + this.#deadlineMs
     let isLastAttempt = false
     for (let attempts = 1; ; attempts++) {
       const left = deadline - performance.now()
       try {
         // Half of the remaining time, so that one missing response leaves time for another attempt.
-        return await this.#attempt(token, attempts, isLastAttempt ? left : left / 2, signal)
+        return await this.#attempt(form, attempts, isLastAttempt ? left : left / 2, signal)
       } catch (error) {
         if (!(error instanceof IntrospectionError) || !isRetryable(error) || isLastAttempt) throw error
         // A slow service gets only one more attempt.
@@ -184,7 +197,7 @@ export class IntrospectionClient {
   }
 
   async #attempt(
-    token: string,
+    form: Form,
     attempt: number,
     timeoutMs: number,
     signal: AbortSignal | undefined,
@@ -197,7 +210,7 @@ export class IntrospectionClient {
     const timer = setTimeout(abort, timeoutMs)
     let response: { text: string; headers: IncomingHttpHeaders }
     try {
-      response = await this.#send(token, headers, abortion.signal)
+      response = await this.#send(form, headers, abortion.signal)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof IntrospectionError) throw error
@@ -218,7 +231,7 @@ export class IntrospectionClient {
   }
 
   async #send(
-    token: string,
+    form: Form,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<{ text: string; headers: IncomingHttpHeaders }> {
@@ -230,7 +243,7 @@ export class IntrospectionClient {
         authorization: `Token ${this.#apiToken}`,
         accept: 'application/json',
       },
-      form: { token, token_type_hint: 'user_group' },
+      form,
       signal,
     })
     if (response.statusCode !== 200) throw this.#failure(response)

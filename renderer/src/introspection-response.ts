@@ -1,5 +1,5 @@
 import { IntrospectionError } from './introspection-error.ts'
-import type { DataSource, JsonObject, UserGroup } from './user-group.ts'
+import type { DataSource, JsonObject, UserGroup, Viewer } from './user-group.ts'
 
 /**
  * Reads an introspection response with status 200. Returns the user group, or null for an inactive token. The user
@@ -13,8 +13,8 @@ export function readIntrospection(text: string): UserGroup | null {
     throw badResponse('it is inactive but has more members')
   }
   response.require('active', (value) => value === true)
-  response.require('token_type', (value) => value === 'user_group')
-  const expiresAt = response.has('exp') ? response.require('exp', isTime) * 1000 : null
+  const isSession = response.require('token_type', isTokenType) === 'viewer_session'
+  const expiresAt = isSession || response.has('exp') ? response.require('exp', isTime) * 1000 : null
   const mapping = response.require('mapping', isNullOr(isObject))
   const dataSources = Object.entries(response.require('data_sources', isObject))
   return freeze({
@@ -25,8 +25,21 @@ export function readIntrospection(text: string): UserGroup | null {
     mapping: mapping && readMapping(mapping),
     dataSources: Object.fromEntries(dataSources.map(([key, value]) => [key, readDataSource(value)])),
     properties: response.require('properties', isNullOr(isObject)) as JsonObject | null,
+    viewer: isSession ? readViewer(response.require('viewer', isObject)) : null,
+    resources: isSession ? response.optional('resources', isResources) : null,
     token: { issuedAt: response.require('iat', isTime) * 1000, expiresAt },
   })
+}
+
+function readViewer(value: object): Viewer {
+  const members = new Members(value, 'viewer')
+  return {
+    id: members.require('id', isName),
+    name: members.optional('name', isName),
+    properties: members.optional('properties', isObject) as JsonObject | null,
+    timeZone: members.optional('time_zone', isName),
+    locale: members.optional('locale', isName),
+  }
 }
 
 function readMapping(mapping: object): Record<string, string> {
@@ -70,6 +83,11 @@ class Members {
     return this.has(name) ? (this.#object as Record<string, unknown>)[name] : undefined
   }
 
+  /** Returns null for a member that is null or absent. */
+  optional<Value>(name: string, is: (value: unknown) => value is Value): Value | null {
+    return this.has(name) ? this.require(name, isNullOr(is)) : null
+  }
+
   require<Value>(name: string, is: (value: unknown) => value is Value): Value {
     const value = this.get(name)
     if (is(value)) return value
@@ -96,6 +114,15 @@ function isObject(value: unknown): value is object {
 
 function isNullOr<Value>(is: (value: unknown) => value is Value) {
   return (value: unknown): value is Value | null => value === null || is(value)
+}
+
+function isTokenType(value: unknown): value is 'user_group' | 'viewer_session' {
+  return value === 'user_group' || value === 'viewer_session'
+}
+
+/** An empty list would be a session without resources, and the service issues none. */
+function isResources(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isName)
 }
 
 function isName(value: unknown): value is string {

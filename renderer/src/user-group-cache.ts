@@ -43,7 +43,7 @@ export class UserGroupCache implements IntrospectionCache {
     if (entry === undefined) return undefined
     this.#entries.delete(key)
     const { until, userGroup } = entry
-    // A grace period ends at a date. The age uses the monotonic clock, so that setting the clock back does not extend
+    // A session or a grace period ends at a date. The age uses the monotonic clock, so that setting the clock back does not extend
     // it.
     if (this.#clock.monotonic() >= until) return undefined
     if (this.#clock.now() >= (userGroup.token.expiresAt ?? Infinity)) return undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readIntrospection } from '../src/introspection-response.ts'
-import { active } from './introspection-server.ts'
+import { active, activeSession, viewer } from './introspection-server.ts'
 
 function read(change: Record<string, unknown>) {
   return readIntrospection(JSON.stringify({ ...active, ...change }))
@@ -50,9 +50,27 @@ describe('introspection response', () => {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined)
   })
 
+  it('of a session', () => {
+    const session = (change: object) => readIntrospection(JSON.stringify({ ...activeSession, ...change }))
+    const { viewer: read, resources, token } = session({}) ?? assert.fail()
+    const { time_zone: timeZone, ...others } = viewer
+    assert.deepEqual(read, { ...others, timeZone })
+    assert.deepEqual(resources, activeSession.resources)
+    assert.deepEqual(token, { issuedAt: 1_790_000_000_000, expiresAt: 1_790_000_900_000 })
+    const without = { id: 'u-7', name: null, properties: null, timeZone: null, locale: null }
+    for (const viewer of [{ id: 'u-7' }, { ...without, time_zone: null, unknown: 1 }])
+      assert.deepEqual(session({ viewer })?.viewer, without)
+    for (const resources of [undefined, null]) assert.equal(session({ resources })?.resources, null)
+  })
+
+  it('of a user group token has no viewer and no resources', () => {
+    const userGroup = read({ viewer, resources: ['a'] })
+    assert.deepEqual([userGroup?.viewer, userGroup?.resources], [null, null])
+  })
+
   const wrong: Record<string, unknown[]> = {
     active: [undefined, null, 'true', 1, false],
-    token_type: [undefined, null, 'bearer', 'User_Group'],
+    token_type: [undefined, null, 'bearer', 'User_Group', 'viewer_session_v2', ['viewer_session']],
     sub: [undefined, null, '', 42, {}],
     iat: [undefined, null, '1790000000', -1, 1.5, 1e300],
     exp: [null, '1790000000', -1, 1.5, 1e300],
@@ -71,6 +89,25 @@ describe('introspection response', () => {
     for (const value of values) {
       it(`refuses ${name} ${JSON.stringify(value)}`, () => {
         assert.throws(() => read({ [name]: value }), { name: 'IntrospectionError', code: 'bad_response' })
+      })
+    }
+  }
+
+  const wrongOfSession = {
+    exp: [undefined, null, '1790000900'],
+    viewer: [
+      ...[undefined, null, [], 'u-7', {}, { id: null }, { id: '' }, { id: 7 }, { id: 'u-7', name: '' }, { id: 'u-7', name: 7 }],
+      ...[{ id: 'u-7', properties: [] }, { id: 'u-7', time_zone: 1 }, { id: 'u-7', locale: {} }],
+    ],
+    resources: [[], 'stock', {}, [1], ['stock', null], ['']],
+  } // prettier-ignore
+  for (const [name, values] of Object.entries(wrongOfSession)) {
+    for (const value of values) {
+      it(`refuses a session with ${name} ${JSON.stringify(value)}`, () => {
+        assert.throws(() => readIntrospection(JSON.stringify({ ...activeSession, [name]: value })), {
+          name: 'IntrospectionError',
+          code: 'bad_response',
+        })
       })
     }
   }

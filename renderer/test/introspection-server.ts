@@ -68,3 +68,20 @@ export const active = {
   },
   properties: { region: 'EU' },
 }
+
+export const viewer = {
+  id: 'u-7',
+  name: 'Ada',
+  properties: { role: 'manager' },
+  time_zone: 'Europe/Berlin',
+  locale: 'de-DE',
+}
+
+export const activeSession = {
+  ...active,
+  token_type: 'viewer_session',
+  exp: 1_790_000_900,
+  jti: '4kTq9cZ1Xw2b',
+  viewer,
+  resources: ['sales-overview', 'stock'],
+}

@@ -38,7 +38,7 @@ it('the programs of the README work with the built package', async (t) => {
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
     .map(([, program = '']) => program)
     .filter((program) => !program.startsWith('{'))
-  assert.equal(programs.length, 9)
+  assert.equal(programs.length, 10)
   const program = [
     "const token = 'ugt_customer_x'",
     'const openDashboards = []',
@@ -65,7 +65,7 @@ it('the programs of the README work with the built package', async (t) => {
   assert.equal(result.title, 'Sales of Example customer')
   assert.deepEqual({ ...(result.userGroup as object), properties: { region: 'EU' } }, documentedUserGroup())
   assert.deepEqual([result.isLeased, result.isCached], [true, true])
-  assert.equal(received.filter(({ url }) => url === '/oauth2/introspect').length, 3)
+  assert.equal(received.filter(({ url }) => url === '/oauth2/introspect').length, 4)
 })
 
 it('the table of dialects matches the code', () => {

@@ -26,6 +26,8 @@ test('the data source is that of the schema, by whichever id the mapping names t
       mapping: { [key]: 'eu' },
       dataSources: { [key]: { id: 2, providedId: 'eu', name: 'Warehouse EU', schema } },
       properties: { region: 'Coast', product_lines: ['Hardware'], plan: 'Basic' },
+      viewer: null,
+      resources: null,
       token: { issuedAt: 0, expiresAt: null },
     }
     return dashboard.view(userGroup, {})

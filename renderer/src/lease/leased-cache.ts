@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Clock } from '../clock.ts'
 import type { Introspection, IntrospectionCache } from '../introspection-cache.ts'
-import type { UserGroup } from '../user-group.ts'
+import { mayShow, type UserGroup } from '../user-group.ts'
 import { EventFeed, type Disconnection, type FeedHandler } from './event-feed.ts'
 import { concernsTokens, isRevocation, resetEvent, type FeedEvent } from './feed-event.ts'
 import { instantOf, later, never, type Instant } from './instant.ts'
@@ -58,7 +58,7 @@ export interface IntrospectionEvents {
 interface Entry {
   readonly userGroup: UserGroup
   readonly tokenSha256: string
-  /** End of a grace period. */
+  /** End of a session or a grace period. */
   readonly until: Instant
 }
 
@@ -119,11 +119,11 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     return entry.userGroup
   }
 
-  beginRequest(token: string): (introspection: Introspection) => void {
+  beginRequest(token: string, resource: string | undefined): (introspection: Introspection) => void {
     const startedAt = instantOf(this.#clock)
     const { sequence } = this.#invalidations
     return ({ userGroup, position: positionText, servedAt }) => {
-      if (userGroup === null) return this.#drop(token, 'revoked', 'inactive')
+      if (userGroup === null) return this.#dropInactive(token, resource)
       const position = parsePosition(positionText)
       if (!position || !this.hasLease) return
       const tokenSha256 = sha256(token)
@@ -197,7 +197,7 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     return newest.position === undefined || includes(position, newest.position)
   }
 
-  /** Returns the end of a grace period, by the later of our clock and the service's. */
+  /** Returns the end of a session or a grace period, by the later of our clock and the service's. */
   #endOf({ token: { expiresAt } }: UserGroup, startedAt: Instant, servedAt: number | null): Instant {
     if (expiresAt === null) return { monotonic: Infinity, wall: Infinity }
     // `Date` has whole seconds.
@@ -229,6 +229,12 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
     if (!entry) return
     this.#remove(token, entry)
     this.#emit(event, new TokenChange(token, entry.userGroup, reason))
+  }
+
+  #dropInactive(token: string, resource: string | undefined): void {
+    const entry = this.#entries.get(token)
+    // For a resource that the session may not show, the response says nothing about the others.
+    if (entry && mayShow(entry.userGroup, resource)) this.#drop(token, 'revoked', 'inactive')
   }
 
   #remove(token: string, { tokenSha256, userGroup: { teamId } }: Entry): void {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IntrospectionClientOptions, IntrospectionClient } from '../../src/index.ts'
-import { active } from '../introspection-server.ts'
+import { active, activeSession } from '../introspection-server.ts'
 import { SettableClock } from '../support.ts'
 import { client } from '../test-client.ts'
 
@@ -22,6 +22,8 @@ interface KnownToken {
   isActive: boolean
   expiresAt?: number
   region?: string
+  /** Set for a session. */
+  resources?: readonly string[]
 }
 
 /** The introspection endpoint and the event feed of a service, under the control of a test. */
@@ -127,17 +129,22 @@ export class FakeService {
     if (request.method === 'GET') return this.#stream(request, response)
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => this.#introspect(new URLSearchParams(body).get('token') ?? '', response))
+    request.on('end', () => this.#introspect(new URLSearchParams(body), response))
   }
 
-  #introspect(token: string, response: ServerResponse): void {
+  #introspect(form: URLSearchParams, response: ServerResponse): void {
+    const token = form.get('token') ?? ''
     this.introspections.push(token)
     const known = this.tokens.get(token)
-    const { teamId, isActive, expiresAt, region } = known ?? { teamId: 0, isActive: false }
-    const isValid = isActive && (expiresAt === undefined || this.clock.now() < expiresAt)
+    const { teamId, isActive, expiresAt, region, resources } = known ?? { teamId: 0, isActive: false }
+    const resource = form.get('resource')
+    const isValid =
+      isActive &&
+      (expiresAt === undefined || this.clock.now() < expiresAt) &&
+      (resource === null || (resources?.includes(resource) ?? true))
     const content = isValid
       ? {
-          ...active,
+          ...(resources ? { ...activeSession, resources } : active),
           team_id: teamId,
           properties: { region: region ?? 'EU' },
           ...(expiresAt !== undefined && { exp: expiresAt / 1000 }),
