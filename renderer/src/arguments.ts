@@ -1,3 +1,5 @@
+import { isTokenVariable } from './variables.ts'
+
 /**
  * Checks arguments of untyped callers. Without it, a value that is not a user group would look like one whose
  * properties are not set, and the error would mislead.
@@ -24,8 +26,9 @@ export function checkVariables(variables: unknown = {}): Readonly<Record<string,
   if (typeof variables !== 'object' || variables === null || Array.isArray(variables)) {
     throw new TypeError('variables must be an object, for example { filter: { from: "2026-01-01" } }')
   }
-  if (Object.hasOwn(variables, 'user_group')) {
-    throw new TypeError('variables cannot contain user_group: its values come from the token')
+  const refused = Object.keys(variables).find((name) => isTokenVariable({ path: [name] }))
+  if (refused !== undefined) {
+    throw new TypeError(`variables cannot contain ${refused}: its values come from the token`)
   }
   return variables as Readonly<Record<string, unknown>>
 }

@@ -22,13 +22,13 @@ export type TemplateErrorCode =
   | 'list_outside_in'
   /** A variable that is only a part of a row count, as in `LIMIT {{ … }} + 1`. */
   | 'variable_in_row_count'
-  /** An optional clause, `[[ … ]]`, that is malformed, holds a variable of the user group, or can never be absent. */
+  /** An optional clause, `[[ … ]]`, that is malformed, holds a variable of the user group or viewer, or can never be absent. */
   | 'invalid_optional_clause'
   /** A value that is not in the list of names allowed for `{{ identifier … }}`. */
   | 'identifier_not_allowed'
   /** A statement whose rows are not limited to a variable that `checkTemplate` requires. */
   | 'missing_variable'
-  /** A text of the user group where the database may convert it or merge it with others. */
+  /** A text of the user group or viewer where the database may convert it or merge it with others. */
   | 'inexact_comparison'
   /** An object, a nested array, or a value that the database cannot store. */
   | 'unusable_value'

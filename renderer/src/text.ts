@@ -10,7 +10,7 @@ export type TextFormat = 'html' | 'text' | 'markdown' | 'json'
 export interface TextOptions {
   /** `html` by default. */
   readonly format?: TextFormat | undefined
-  /** Values besides those of the user group: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */
+  /** Values besides those of the token: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */
   readonly variables?: object | undefined
 }
 

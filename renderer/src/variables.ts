@@ -23,16 +23,34 @@ export interface Variable {
 /** The values of a template's variables. */
 export interface Scope {
   readonly userGroup: VariableSource
-  /** Values besides those of the user group, by the first word of the variable. */
+  /** Values besides those of the token, by the first word of the variable. */
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-const fields = new Map<string, (userGroup: VariableSource) => Json | undefined>([
-  ['provided_id', (userGroup) => userGroup.providedId],
-  ['name', (userGroup) => userGroup.name],
-  ['team_id', (userGroup) => userGroup.teamId],
-  ['environment', (userGroup) => userGroup.environment],
-  ['properties', (userGroup) => userGroup.properties],
+type Fields = ReadonlyMap<string, (userGroup: VariableSource) => Json | undefined>
+
+/** The variables whose values come from the token, by their first two words. */
+const tokenVariables: ReadonlyMap<string, Fields> = new Map<string, Fields>([
+  [
+    'user_group',
+    new Map<string, (userGroup: VariableSource) => Json | undefined>([
+      ['provided_id', ({ providedId }) => providedId],
+      ['name', ({ name }) => name],
+      ['team_id', ({ teamId }) => teamId],
+      ['environment', ({ environment }) => environment],
+      ['properties', ({ properties }) => properties],
+    ]),
+  ],
+  [
+    'viewer',
+    new Map<string, (userGroup: VariableSource) => Json | undefined>([
+      ['id', ({ viewer }) => viewer?.id],
+      ['name', ({ viewer }) => viewer?.name],
+      ['properties', ({ viewer }) => viewer?.properties],
+      ['time_zone', ({ viewer }) => viewer?.timeZone],
+      ['locale', ({ viewer }) => viewer?.locale],
+    ]),
+  ],
 ])
 
 /** Literal braces in a text, written as in Jinja and Go templates. */
@@ -88,7 +106,7 @@ export function readVariable(template: string, offset: number, braces: string): 
   }
   if (root === '' || take(closingBraces) === '') throw notAVariable()
   const found = { ...variable, template, offset, end }
-  if (root === 'user_group' && !fields.has(keys[0] ?? '')) throw unknownVariable(found)
+  if (tokenVariables.get(root)?.has(keys[0] ?? '') === false) throw unknownVariable(found)
   return found
 }
 
@@ -101,10 +119,12 @@ function keyOf(quoted: string): string | undefined {
 }
 
 export function unknownVariable(variable: Variable): TemplateError {
-  const names = ['provided_id', 'name', 'team_id', 'environment', 'properties.…']
+  const names = [...tokenVariables].flatMap(([root, fields]) =>
+    [...fields.keys()].map((field) => `${root}.${field === 'properties' ? 'properties.…' : field}`),
+  )
   return new TemplateError(
     'unknown_variable',
-    `There is no variable ${variable.name}: use ${names.map((name) => `user_group.${name}`).join(', ')}, ` +
+    `There is no variable ${variable.name}: use ${names.join(', ')}, ` +
       'or one of `variables`, such as filter.from',
     variable,
     variable.name,
@@ -118,18 +138,23 @@ export function unknownVariable(variable: Variable): TemplateError {
 export function resolveVariable(variable: Variable, scope: Scope): Json {
   const value = findValue(variable, scope)
   if (value === undefined) {
-    if (!isUserGroupVariable(variable) && !Object.hasOwn(scope.variables, variable.path[0])) {
+    if (!isTokenVariable(variable) && !Object.hasOwn(scope.variables, variable.path[0])) {
       throw unknownVariable(variable)
     }
-    throw new TemplateError('unset_variable', `${variable.name} is not set`, variable, variable.name)
+    const reason =
+      variable.path[0] === 'viewer' && !scope.userGroup.viewer
+        ? ': the token is no viewer session. Ask the host for one'
+        : ''
+    throw new TemplateError('unset_variable', `${variable.name} is not set${reason}`, variable, variable.name)
   }
   return value
 }
 
 /** Returns the variable's value, or undefined if it is not set. */
 export function findValue(variable: Variable, { userGroup, variables }: Scope): Json | undefined {
-  if (!isUserGroupVariable(variable)) return valueAt(variables as Json, variable.path)
-  const [, field = '', ...keys] = variable.path
+  const [root, field = '', ...keys] = variable.path
+  const fields = tokenVariables.get(root)
+  if (fields === undefined) return valueAt(variables as Json, variable.path)
   const value = valueAt(fields.get(field)?.(userGroup), keys)
   // A single property may be null. `properties` itself is null if there are none.
   return value === null && keys.length === 0 ? undefined : value
@@ -141,8 +166,9 @@ function valueAt(start: Json | undefined, keys: readonly string[]): Json | undef
   return value
 }
 
-export function isUserGroupVariable({ path }: Variable): boolean {
-  return path[0] === 'user_group'
+/** Returns true for the variables of the user group and its viewer: `variables` never sets them. */
+export function isTokenVariable({ path }: Pick<Variable, 'path'>): boolean {
+  return tokenVariables.has(path[0])
 }
 
 export function isList(value: Json): value is readonly Json[] {

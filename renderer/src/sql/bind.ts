@@ -244,8 +244,8 @@ export function inexactComparison(variable: Variable): TemplateError {
   return refused(
     'inexact_comparison',
     variable,
-    'is a text of the user group where the database may convert it or merge it with others, so that two user groups could ' +
-      `get the same rows: write customer = ${written}, customer IN (${written}) or customer = ANY(${written}), or the same with ` +
+    'is a text of the user group or viewer where the database may convert it or merge it with others, so that two of them ' +
+      `could get the same rows: write customer = ${written}, customer IN (${written}) or customer = ANY(${written}), or the same with ` +
       '<>, NOT IN or <> ALL, with parentheses around the comparison and around another expression than a column. ' +
       'For numbers and dates, write {{ number … }} or {{ date … }}. To return the text, select it without columns, and not ' +
       'in a subquery. For any other use, pass the value as one of `variables`',

@@ -1,6 +1,6 @@
 import { checkTemplateArgument } from '../arguments.ts'
 import { TemplateError } from '../template-error.ts'
-import { isUserGroupVariable, unknownVariable, type Variable } from '../variables.ts'
+import { isTokenVariable, unknownVariable, type Variable } from '../variables.ts'
 import { inexactComparison, missingNames } from './bind.ts'
 import { findOptionalClauses, withoutClauses, type OptionalClause } from './optional-clauses.ts'
 import { keysOf, readOptions, type TemplateOptions, type TemplateRules } from './options.ts'
@@ -72,7 +72,7 @@ function* variantsOf(
 }
 
 function checkVariable(variable: Variable, { identifiers }: TemplateRules, known: ReadonlySet<string>): void {
-  if (!isUserGroupVariable(variable) && !known.has(variable.key)) throw unknownVariable(variable)
+  if (!isTokenVariable(variable) && !known.has(variable.key)) throw unknownVariable(variable)
   if (variable.form === 'identifier' && !identifiers.has(variable.key)) throw missingNames(variable)
 }
 

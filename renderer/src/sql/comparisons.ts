@@ -19,7 +19,7 @@ export interface Comparison extends Range {
   /** One value, the items of `IN ( … )`, an array as in `= ANY( … )`, or an element as in `{{ … }} = ANY(column)`. */
   readonly shape: 'value' | 'items' | 'array' | 'element'
   readonly variables: readonly Variable[]
-  /** Items of `IN ( … )` that are more than a variable. None contains a variable of the user group. */
+  /** Items of `IN ( … )` that are more than a variable. None contains a variable of the token. */
   readonly otherItems: readonly Range[]
   /** From the operator to the value, to the column of an array, or to the opening bracket of the items. */
   readonly operator: Range
@@ -90,25 +90,25 @@ export class ComparisonReader {
   readonly #arrows: boolean | undefined
   readonly #hasElements: boolean
   readonly #arrayWords: readonly string[]
-  /** Number of variables before each token: all that are values, and those of the user group among them. */
+  /** Number of variables before each token: all that are values, and those of the token among them. */
   readonly #values: number[] = [0]
-  readonly #ofUserGroup: number[] = [0]
+  readonly #ofToken: number[] = [0]
 
-  /** @param isOfUserGroup returns true for variables whose comparisons are made exact */
-  constructor(statement: Statement, dialect: Dialect, isOfUserGroup: (variable: Variable) => boolean) {
+  /** @param isOfToken returns true for variables whose comparisons are made exact */
+  constructor(statement: Statement, dialect: Dialect, isOfToken: (variable: Variable) => boolean) {
     this.#statement = statement
     this.#arrows = dialect.arrows
     this.#hasElements = dialect.exactness.elementsOf !== undefined
     this.#arrayWords = dialect.arrays?.words ?? []
     let values = 0
-    let ofUserGroup = 0
+    let ofToken = 0
     for (const { variable } of statement.tokens) {
       if (variable !== undefined && variable.form !== 'identifier') {
         values++
-        if (isOfUserGroup(variable)) ofUserGroup++
+        if (isOfToken(variable)) ofToken++
       }
       this.#values.push(values)
-      this.#ofUserGroup.push(ofUserGroup)
+      this.#ofToken.push(ofToken)
     }
   }
 
@@ -247,7 +247,7 @@ export class ComparisonReader {
           ? this.#statement.closing(at) + 1
           : at + 1
       const isAlone = this.#isValue(start) && at === start + 1
-      const hasUserGroup = this.#count(this.#ofUserGroup, start, at) > 0
+      const hasUserGroup = this.#count(this.#ofToken, start, at) > 0
       if (hasUserGroup && !isAlone) return undefined
       if (isAlone) variables.push(start)
       else if (at > start) others.push(this.#range(start, at))

@@ -7,17 +7,17 @@ import { findPlaces } from './places.ts'
 import { Writer, type CompiledSql } from './writer.ts'
 
 export interface CompileOptions extends TemplateOptions {
-  /** Values besides those of the user group: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */
+  /** Values besides those of the token: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */
   readonly variables?: object | undefined
 }
 
 /**
  * Binds the variables of a statement. Each occurrence of a variable becomes a placeholder with its own value, or two in an
  * exact comparison. The text depends only on the template, on which variables are arrays, on their lengths, on which
- * optional variables are absent, on the allowed names of identifiers, on which values of the user group are texts, on which
+ * optional variables are absent, on the allowed names of identifiers, on which values of the token are texts, on which
  * numbers are integers and, for ClickHouse, on the types of values.
  *
- * - A text of the user group equals only the same text: `customer = {{ … }}`, `IN`, `= ANY` and their negations compare the
+ * - A text of the user group or viewer equals only the same text: `customer = {{ … }}`, `IN`, `= ANY` and their negations compare the
  * text of the column code point by code point. Any other comparison of it is refused.
  * - Strings, finite numbers and booleans are bound as they are (booleans as 1 and 0 if the drivers accept no booleans).
  * Null is bound as NULL, which equals nothing.

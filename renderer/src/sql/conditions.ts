@@ -1,4 +1,4 @@
-import { isUserGroupVariable, type Variable } from '../variables.ts'
+import { isTokenVariable, type Variable } from '../variables.ts'
 import { ComparisonReader, reserved, type Comparison } from './comparisons.ts'
 import type { Dialect } from './dialects.ts'
 import type { Statement } from './tokens.ts'
@@ -78,12 +78,12 @@ function listAfter(word: string, list: List, { aliasesByEquals }: Dialect): List
 
 /** Returns true for variables whose texts must be compared exactly, because they tell user groups apart. */
 export function isComparedExactly(variable: Variable): boolean {
-  return isUserGroupVariable(variable) && variable.form === undefined && variable.path[1] !== 'team_id'
+  return isTokenVariable(variable) && variable.form === undefined && variable.path[1] !== 'team_id'
 }
 
 /** Returns true for variables whose comparisons are made exact: texts that tell user groups apart, and their numbers. */
 export function isGuarded(variable: Variable): boolean {
-  return isComparedExactly(variable) || (isUserGroupVariable(variable) && variable.form === 'number')
+  return isComparedExactly(variable) || (isTokenVariable(variable) && variable.form === 'number')
 }
 
 /** Statements that return or store the items of their lists. */
@@ -108,7 +108,7 @@ const noColumns =
   /^(?:null|true|false|distinct|all|top|as|collate|at|time|zone|current_date|current_time|current_timestamp)$/
 
 /**
- * Finds the items of a statement's SELECT list or VALUES that contain variables of the user group and no column. Nothing
+ * Finds the items of a statement's SELECT list or VALUES that contain variables of the token and no column. Nothing
  * in such an item can be compared with a column, unless another part of the statement names it.
  */
 class ReturnedValues {

@@ -36,7 +36,7 @@ export interface Dialect {
   readonly booleansAsNumbers?: true
   /** Set if a string cannot contain U+0000. */
   readonly refusesNul?: true
-  /** Notation of the exact comparisons with texts of the user group. */
+  /** Notation of the exact comparisons with texts of the token. */
   readonly exactness: Exactness
   /** Returns the value with a collation for other comparisons. Set if the default collations merge different texts. */
   readonly collate?: (placeholder: string) => string

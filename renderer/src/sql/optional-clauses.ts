@@ -1,5 +1,5 @@
 import { TemplateError } from '../template-error.ts'
-import { isUserGroupVariable, type Variable } from '../variables.ts'
+import { isTokenVariable, type Variable } from '../variables.ts'
 import type { Dialect } from './dialects.ts'
 import { Scanner, type Token } from './scanner.ts'
 
@@ -13,7 +13,7 @@ export interface OptionalClause {
 /**
  * Finds the optional clauses of a template.
  * @param optional keys of the variables that may be absent
- * @throws TemplateError if a clause is malformed, holds a variable of the user group, or can never be absent
+ * @throws TemplateError if a clause is malformed, holds a variable of the user group or viewer, or can never be absent
  */
 export function findOptionalClauses(
   template: string,
@@ -42,9 +42,9 @@ function readClause(
   for (let token = scanner.next(); token !== undefined; token = scanner.next()) {
     const { text, variable } = token
     if (variable) variables.push(variable)
-    if (variable && isUserGroupVariable(variable)) {
+    if (variable && isTokenVariable(variable)) {
       throw refuse(
-        `${variable.name} is in an optional clause, so a user group without it would see more: ` +
+        `${variable.name} is in an optional clause, so a token without it would show more: ` +
           'move the condition out of [[ … ]]',
         token,
         variable,

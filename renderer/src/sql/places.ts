@@ -14,7 +14,7 @@ export interface Place {
   readonly kind: 'value' | 'identifier' | 'row count' | 'item' | 'array' | 'null test'
   /** The comparison that can be made exact, in the first of its places. */
   readonly comparison: Comparison | undefined
-  /** Set if a text of the user group could be converted or merged with others here. */
+  /** Set if a text of the token could be converted or merged with others here. */
   readonly isInexact: boolean
 }
 
