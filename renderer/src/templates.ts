@@ -2,6 +2,7 @@
 export { RendererError } from './renderer-error.ts'
 export { checkTemplate, type CheckOptions } from './sql/check.ts'
 export { compileSql, type CompileOptions } from './sql/compile.ts'
+export type { SqlOutput } from './sql/bind.ts'
 export type { SqlDialect, SqlValue } from './sql/dialects.ts'
 export type { TemplateOptions } from './sql/options.ts'
 export { scanSql, type SqlToken } from './sql/scan.ts'

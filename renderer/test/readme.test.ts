@@ -38,7 +38,7 @@ it('the programs of the README work with the built package', async (t) => {
   const programs = [...readme.matchAll(/^```js\n([^]*?)^```/gm)]
     .map(([, program = '']) => program)
     .filter((program) => !program.startsWith('{'))
-  assert.equal(programs.length, 10)
+  assert.equal(programs.length, 11)
   const program = [
     "const token = 'ugt_customer_x'",
     'const openDashboards = []',

@@ -2,18 +2,24 @@ import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
 import type { Json } from '../user-group.ts'
 import { isList, type Variable } from '../variables.ts'
 import type { Dialect, SqlValue } from './dialects.ts'
+import { literalOf } from './literals.ts'
 import type { TemplateRules } from './options.ts'
 import type { Place } from './places.ts'
 
-/** Collects the values of a statement, and returns the text that replaces each variable. */
+/** Values are bound to placeholders, or written as literals. */
+export type SqlOutput = 'bound' | 'literal'
+
+/** Collects the bound values of a statement, and returns the text that replaces each variable. */
 export class Binder {
   readonly values: (SqlValue | SqlValue[])[] = []
   readonly #dialect: Dialect
   readonly #identifiers: TemplateRules['identifiers']
+  readonly #output: SqlOutput
 
-  constructor({ dialect, identifiers }: TemplateRules) {
+  constructor({ dialect, identifiers }: TemplateRules, output: SqlOutput) {
     this.#dialect = dialect
     this.#identifiers = identifiers
+    this.#output = output
   }
 
   /**
@@ -109,7 +115,7 @@ export class Binder {
    * (SQLite).
    */
   #rowCount(value: Json, variable: Variable): string {
-    if (isRowCount(value)) return this.#add(value, variable)
+    if (isRowCount(value)) return this.#output === 'literal' ? String(value) : this.#add(value, variable)
     const is = value === null ? 'is null in' : 'is'
     throw refused(
       'unusable_value',
@@ -148,7 +154,17 @@ export class Binder {
   }
 
   #add(value: SqlValue | SqlValue[], variable: Variable): string {
-    const { maxValues, placeholder } = this.#dialect
+    const { maxValues, placeholder, literals } = this.#dialect
+    if (this.#output === 'literal') {
+      const literal = literalOf(value, literals)
+      if (literal !== undefined) return literal
+      throw refused(
+        'unusable_value',
+        variable,
+        'cannot be a literal of this database with certainty: only texts of ASCII letters, digits, spaces, dots, ' +
+          'underscores and single hyphens can. Bind it, without output',
+      )
+    }
     if (this.values.length >= maxValues) {
       throw refused('too_many_values', variable, `exceeds the ${maxValues} values that the database accepts`)
     }

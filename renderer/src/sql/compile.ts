@@ -1,6 +1,7 @@
 import { checkArguments, checkVariables } from '../arguments.ts'
 import type { VariableSource } from '../user-group.ts'
 import { findValue, resolveVariable, type Scope } from '../variables.ts'
+import type { SqlOutput } from './bind.ts'
 import { findOptionalClauses, withoutClauses } from './optional-clauses.ts'
 import { readOptions, type TemplateOptions } from './options.ts'
 import { findPlaces } from './places.ts'
@@ -9,6 +10,11 @@ import { Writer, type CompiledSql } from './writer.ts'
 export interface CompileOptions extends TemplateOptions {
   /** Values besides those of the token: `{ filter: { from: '2026-01-01' } }` is `{{ filter.from }}`. */
   readonly variables?: object | undefined
+  /**
+   * `literal` writes the values into the text, for programs that accept nothing but SQL text. The text then differs for each
+   * user group. Default: `bound`.
+   */
+  readonly output?: SqlOutput | undefined
 }
 
 /**
@@ -29,6 +35,8 @@ export interface CompileOptions extends TemplateOptions {
  * - `{{ date … }}` binds a date, `{{ number … }}` a number in its canonical spelling, and `{{ identifier … }}` writes one
  * of the names in `identifiers`.
  * - `[[ … ]]` is dropped if one of its variables that are listed in `optional` is absent.
+ * - A literal selects the same rows as the bound value. A text is written in ASCII, without characters that template engines, or
+ * other programs on its way, replace.
  * - The author of a template may run any SQL: everything except variables reaches the database unchanged.
  *
  * @throws TemplateError for an unset variable, for a variable where no value is possible (in a literal, a quoted
@@ -43,10 +51,12 @@ export function compileSql(
 ): CompiledSql {
   checkArguments(template, userGroup)
   const rules = readOptions(options)
+  const { output = 'bound' } = options
+  if (!/^(?:bound|literal)$/.test(output)) throw new TypeError('output must be bound or literal')
   const scope = { userGroup, variables: checkVariables(options.variables) }
   const statement = withoutAbsentClauses(template, rules, scope)
   const places = findPlaces(statement, rules.dialect).flatMap(({ places }) => places)
-  return new Writer(statement, places, rules, scope).write()
+  return new Writer(statement, places, rules, scope, output).write()
 }
 
 function withoutAbsentClauses(

@@ -1,5 +1,6 @@
 import type { Enclosure } from '../enclosed.ts'
 import { exactness, type Exactness } from './exactness.ts'
+import { literals, type Literals } from './literals.ts'
 
 /** A supported database. */
 export type SqlDialect = keyof typeof dialects
@@ -36,6 +37,7 @@ export interface Dialect {
   readonly booleansAsNumbers?: true
   /** Set if a string cannot contain U+0000. */
   readonly refusesNul?: true
+  readonly literals: Literals
   /** Notation of the exact comparisons with texts of the token. */
   readonly exactness: Exactness
   /** Returns the value with a collation for other comparisons. Set if the default collations merge different texts. */
@@ -121,6 +123,7 @@ const postgresql: Dialect = {
   number: castToNumber('bigint', 'numeric'),
   nullTest: castToText,
   exactness: exactness.postgresql,
+  literals: literals.postgresql,
   placeholder: (position) => `$${position}`,
   maxValues: 65_535,
   refusesNul: true,
@@ -155,6 +158,7 @@ const mysql: Dialect = {
   // compares a number with a text as texts.
   number: castToNumber('SIGNED', 'DECIMAL(30, 15)'),
   exactness: exactness.mysql,
+  literals: literals.mysql,
   collate: exactness.mysql.value,
   date: castToDate,
   arrows: true,
@@ -181,12 +185,14 @@ const mysql: Dialect = {
 const mariadb: Dialect = {
   ...mysql,
   exactness: exactness.mariadb,
+  literals: literals.mariadb,
   collate: exactness.mariadb.value,
 }
 
 const sqlite: Dialect = {
   number: castToNumber('INTEGER', 'REAL'),
   exactness: exactness.sqlite,
+  literals: literals.sqlite,
   placeholder: questionMark,
   maxValues: 32_766,
   booleansAsNumbers: true,
@@ -205,6 +211,7 @@ const sqlite: Dialect = {
 const sqlserver: Dialect = {
   number: castToNumber('bigint', 'decimal(30, 15)'),
   exactness: exactness.sqlserver,
+  literals: literals.sqlserver,
   placeholder: (position) => `@p${position}`,
   // 2,100, minus two that sp_executesql uses.
   maxValues: 2_098,
@@ -222,6 +229,7 @@ const sqlserver: Dialect = {
 const bigquery: Dialect = {
   number: castToNumber('INT64', 'BIGNUMERIC'),
   exactness: exactness.bigquery,
+  literals: literals.bigquery,
   placeholder: questionMark,
   maxValues: 10_000,
   date: castToDate,
@@ -247,6 +255,7 @@ const bigquery: Dialect = {
 const snowflake: Dialect = {
   number: castToNumber('NUMBER(38, 0)', 'NUMBER(38, 15)'),
   exactness: exactness.snowflake,
+  literals: literals.snowflake,
   placeholder: questionMark,
   // The longest list of IN.
   maxValues: 16_384,
@@ -269,6 +278,7 @@ const duckdb: Dialect = {
   ...postgresql,
   number: castToNumber('BIGINT', 'DECIMAL(38, 15)'),
   exactness: exactness.duckdb,
+  literals: literals.duckdb,
   arrows: false,
   arrays: { words: ['any', 'all', 'unnest'], write: brackets },
   dollarQuote: /\$(?:[A-Za-z_]\w*)?\$/y,
@@ -280,6 +290,7 @@ const redshift: Dialect = {
   number: castToNumber('bigint', 'decimal(30, 15)'),
   nullTest: castToText,
   exactness: exactness.redshift,
+  literals: literals.redshift,
   placeholder: (position) => `$${position}`,
   maxValues: 32_767,
   refusesNul: true,
@@ -299,6 +310,7 @@ const clickhouse: Dialect = {
   number: (placeholder, isInteger) =>
     isInteger ? `toInt64(${placeholder})` : `toDecimal128(${placeholder}, 15)`,
   exactness: exactness.clickhouse,
+  literals: literals.clickhouse,
   placeholder: (position, value) => `{p${position}:${clickhouseType(value)}}`,
   maxValues: 10_000,
   date: (placeholder) => `toDate(${placeholder})`,
@@ -331,6 +343,7 @@ function clickhouseType(value: SqlValue | readonly SqlValue[]): string {
 const databricks: Dialect = {
   number: castToNumber('BIGINT', 'DECIMAL(30, 15)'),
   exactness: exactness.databricks,
+  literals: literals.databricks,
   placeholder: questionMark,
   maxValues: 255,
   date: castToDate,
@@ -359,6 +372,7 @@ const databricks: Dialect = {
 const trino: Dialect = {
   number: castToNumber('bigint', 'decimal(30, 15)'),
   exactness: exactness.trino,
+  literals: literals.trino,
   placeholder: questionMark,
   maxValues: 10_000,
   date: castToDate,
@@ -379,6 +393,7 @@ const oracle: Dialect = {
       ? `TO_NUMBER(${placeholder})`
       : `TO_NUMBER(${placeholder}, '999999999999999D999999999999999', 'NLS_NUMERIC_CHARACTERS=''.,''')`,
   exactness: exactness.oracle,
+  literals: literals.oracle,
   placeholder: (position) => `:${position}`,
   maxValues: 65_535,
   booleansAsNumbers: true,

@@ -1,6 +1,6 @@
 import type { Json } from '../user-group.ts'
 import { isList, resolveVariable, type Scope, type Variable } from '../variables.ts'
-import { Binder, inexactComparison } from './bind.ts'
+import { Binder, inexactComparison, type SqlOutput } from './bind.ts'
 import type { Comparison, Range } from './comparisons.ts'
 import { isComparedExactly, isGuarded } from './conditions.ts'
 import type { SqlValue } from './dialects.ts'
@@ -9,9 +9,9 @@ import type { Place } from './places.ts'
 
 /** A statement with its bound values, ready for a driver. */
 export interface CompiledSql {
-  /** The template with a placeholder instead of each variable. */
+  /** The template with a placeholder or literal instead of each variable. */
   readonly text: string
-  /** The bound values, in the order of the placeholders. Only PostgreSQL has arrays, for `= ANY ( … )`. */
+  /** The bound values, in the order of the placeholders. Empty for literals. Only PostgreSQL has arrays, for `= ANY ( … )`. */
   readonly values: (SqlValue | SqlValue[])[]
 }
 
@@ -26,12 +26,18 @@ export class Writer {
   readonly #scope: Scope
   readonly #binder: Binder
 
-  constructor(template: string, places: readonly Place[], rules: TemplateRules, scope: Scope) {
+  constructor(
+    template: string,
+    places: readonly Place[],
+    rules: TemplateRules,
+    scope: Scope,
+    output: SqlOutput,
+  ) {
     this.#template = template
     this.#places = places
     this.#rules = rules
     this.#scope = scope
-    this.#binder = new Binder(rules)
+    this.#binder = new Binder(rules, output)
   }
 
   write(): CompiledSql {
