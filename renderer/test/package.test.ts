@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { installPackages } from '../../scripts/install-packages.js'
 
@@ -61,17 +62,21 @@ describe('packed package', () => {
   })
 
   const loads = {
-    'renderer.mjs': "import { compileSql } from '@user-group-service/renderer'",
-    'renderer.cjs': "const { compileSql } = require('@user-group-service/renderer')",
+    'renderer.mjs': `import { compileSql } from '@user-group-service/renderer'
+import { keepSession } from '@user-group-service/renderer/browser'`,
+    'renderer.cjs': `const { compileSql } = require('@user-group-service/renderer')
+const { keepSession } = require('@user-group-service/renderer/browser')`,
   }
   for (const [file, load] of Object.entries(loads)) {
     it(`is loaded by ${file}`, () => {
       const program = `${load}
 const userGroup = { providedId: 'customer-42', name: 'A', properties: null }
-console.log(compileSql('SELECT {{ user_group.provided_id }}', userGroup, { dialect: 'sqlite' }).values[0])`
+console.log(compileSql('SELECT {{ user_group.provided_id }}', userGroup, { dialect: 'sqlite' }).values[0])
+const fetchSession = () => Promise.reject({ status: 401 })
+keepSession({ fetchSession, onToken: console.log, onEnded: () => console.log('ended') })`
       writeFileSync(join(renderer, file), program)
       const flags = ['--no-experimental-require-module', '--throw-deprecation']
-      assert.equal(run([...flags, file]), 'customer-42\n')
+      assert.equal(run([...flags, file]), 'customer-42\nended\n')
     })
   }
 
@@ -83,7 +88,8 @@ declare const openDashboards: Iterable<{
   teamId: number
   update: (userGroup: UserGroup | null) => void
   showError: () => void
-}>`
+}>
+declare const dashboard: { setToken: (token: string) => void; showSignIn: () => void }`
 
   it('the programs of the README compile under strict TypeScript', () => {
     const readme = readFileSync(join(packageFolder, 'README.md'), 'utf8')
@@ -108,6 +114,46 @@ declare const openDashboards: Iterable<{
     const bundle = outputFiles[0]?.text ?? ''
     assert.match(bundle, /user_group/)
     assert.doesNotMatch(bundle, /node:|\b(Buffer|process)\b|\brequire\(/)
+  })
+
+  it('keeps sessions in a browser with less than 1 kB', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: "export * from '@user-group-service/renderer/browser'",
+        resolveDir: renderer,
+      },
+      ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'browser' },
+      logLevel: 'silent',
+    })
+    const bundle = outputFiles[0]?.text ?? ''
+    assert.doesNotMatch(bundle, /node:|\b(Buffer|process)\b|\brequire\(|[sS]torage|cookie|indexedDB/)
+    const { length } = gzipSync(bundle)
+    assert.ok(length > 100 && length < 1000, `${length} bytes`)
+  })
+
+  it('has types for browsers without those of Node.js', () => {
+    const program = `import { keepSession, type KeptSession } from '@user-group-service/renderer/browser'
+const kept: KeptSession = keepSession({
+  fetchSession: (signal) =>
+    fetch('/dashboard-session', { method: 'POST', signal }).then((r) => (r.ok ? r.json() : Promise.reject(r))),
+  onToken: (token) => token.length,
+})
+document.addEventListener('pagehide', kept.stop)
+keepSession({ fetchSession: async () => ({ token: 'a', expiresInSeconds: 900 }), onToken: () => undefined }).stop()
+// @ts-expect-error: the lifetime is missing
+keepSession({ fetchSession: async () => ({ token: 'a' }), onToken: () => undefined })
+// @ts-expect-error: onToken is missing
+keepSession({ fetchSession: async () => ({ token: 'a', expires_in_seconds: 900 }) })`
+    for (const [file, resolution] of [
+      ['browser.mts', { module: 'nodenext' }],
+      ['browser.ts', { module: 'esnext', moduleResolution: 'bundler' }],
+    ] as const) {
+      writeFileSync(join(renderer, file), program)
+      const checks = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, types: [] }
+      const compilerOptions = { ...checks, target: 'es2023', lib: ['es2023', 'dom'], ...resolution }
+      writeFileSync(join(renderer, 'browser.json'), JSON.stringify({ compilerOptions, files: [file] }))
+      run([join(root, 'node_modules/typescript/bin/tsc'), '--project', 'browser.json'])
+    }
   })
 
   it('leaves the introspection client out of a bundle that does not use it', async () => {
