@@ -4,7 +4,7 @@ import type { Introspection, IntrospectionCache } from './introspection-cache.ts
 import type { UserGroup } from './user-group.ts'
 
 export interface MaxAgeCacheOptions {
-  /** Maximum age of a cached result, in milliseconds. A rotated token may keep working for this long. */
+  /** Maximum age of a cached result, in milliseconds. A rotated token or an ended session may keep working for this long. */
   readonly maxAgeMs: number
   /** Maximum number of cached results. The least recently used ones are dropped. */
   readonly maxEntries: number
