@@ -1,8 +1,8 @@
 import { TemplateError, type TemplateErrorCode } from '../template-error.ts'
 import type { Json } from '../user-group.ts'
 import { isList, type Variable } from '../variables.ts'
-import type { Dialect, SqlValue } from './dialects.ts'
-import { literalOf } from './literals.ts'
+import type { Dialect } from './dialects.ts'
+import { literalOf, type SqlValue } from './literals.ts'
 import type { TemplateRules } from './options.ts'
 import type { Place } from './places.ts'
 

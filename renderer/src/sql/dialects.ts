@@ -1,12 +1,9 @@
 import type { Enclosure } from '../enclosed.ts'
 import { exactness, type Exactness } from './exactness.ts'
-import { literals, type Literals } from './literals.ts'
+import { literals, type Literals, type SqlValue } from './literals.ts'
 
 /** A supported database. */
 export type SqlDialect = keyof typeof dialects
-
-/** A value that a driver binds. */
-export type SqlValue = string | number | boolean | null
 
 /** Notation of arrays. */
 interface Arrays {

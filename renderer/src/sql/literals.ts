@@ -1,4 +1,5 @@
-import type { SqlValue } from './dialects.ts'
+/** A value that a driver binds. */
+export type SqlValue = string | number | boolean | null
 
 /** Notation of values as SQL text, right with every setting of the database. */
 export interface Literals {

@@ -3,7 +3,7 @@ import { isList, resolveVariable, type Scope, type Variable } from '../variables
 import { Binder, inexactComparison, type SqlOutput } from './bind.ts'
 import type { Comparison, Range } from './comparisons.ts'
 import { isComparedExactly, isGuarded } from './conditions.ts'
-import type { SqlValue } from './dialects.ts'
+import type { SqlValue } from './literals.ts'
 import type { TemplateRules } from './options.ts'
 import type { Place } from './places.ts'
 
