@@ -92,10 +92,14 @@ export type AuditAction =
   | 'user_group.resumed'
   | 'user_group.deleted'
   | 'user_group.restored'
+  | 'user_group.sessions_ended'
   | 'api_token.created'
   | 'api_token.rotated'
   | 'api_token.limited'
   | 'api_token.revoked'
+  | 'signing_key.created'
+  | 'signing_key.rotated'
+  | 'signing_key.retired'
   | 'workspace.created'
   | 'schema.created'
   | 'schema.deleted'
@@ -213,11 +217,13 @@ export type EventType =
   | 'user_group.resumed'
   | 'user_group.deleted'
   | 'user_group.restored'
+  | 'user_group.sessions_ended'
   | 'schema.created'
   | 'schema.deleted'
   | 'data_source.created'
   | 'data_source.deleted'
   | 'api_token.revoked'
+  | 'signing_key.retired'
 
 /** A finding of the isolation check. */
 export interface IsolationFinding {
@@ -243,11 +249,12 @@ export interface IsolationFinding {
 }
 
 export interface LeakedTokenFields {
-  /** The leaked user group token or API token: 1 to 255 characters. */
+  /** The leaked user group token, viewer session or API token: 1 to 6144 characters. */
   readonly token: string
   /**
    * If true, stops the token at once: rotates a current user group token, ends the grace period of a superseded one,
-   * or revokes an API token. Default: false, which only looks the token up.
+   * ends all sessions of the viewer of a session, or revokes an API token. Default: false, which only looks the token
+   * up.
    */
   readonly rotate?: boolean | undefined
 }
@@ -263,6 +270,18 @@ export type LeakedToken =
       readonly validUntil: number | null
       /** True if this request rotated the token. */
       readonly rotated: boolean
+    }
+  | {
+      readonly kind: 'viewer_session'
+      /** True if the token was valid when the request arrived. */
+      readonly works: boolean
+      readonly userGroup: AdminUserGroup
+      readonly viewerId: string
+      readonly sessionId: string
+      /** End of the session. */
+      readonly expiresAt: number
+      /** True if this request ended the sessions of the viewer. */
+      readonly ended: boolean
     }
   | {
       readonly kind: 'api_token'
@@ -428,6 +447,11 @@ export interface SchemaFields {
 
 /** A permission of an API token. */
 export type Scope = 'read' | 'write' | 'introspect' | 'admin'
+
+export interface SessionsToEnd {
+  /** The viewer whose sessions end. Default: all viewers. At least one character must be visible. */
+  readonly viewerId?: string | undefined
+}
 
 export interface TokenRotation {
   /** Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0. */
@@ -720,6 +744,18 @@ export interface ManagementOperations {
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
   resumeUserGroup(teamId: number, options?: ChangeOptions): Promise<AdminUserGroup>
+
+  /**
+   * Ends the viewer sessions of a user group. Ends the sessions of one viewer, or of all, that were created until now.
+   * The user group token stays. A repeated request also ends sessions that were created in between. With
+   * `ifRevision`, a retry never overwrites: it fails with the error of the lost attempt.
+   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
+   */
+  endSessionsOfUserGroup(
+    teamId: number,
+    fields?: SessionsToEnd,
+    options?: ChangeOptions,
+  ): Promise<AdminUserGroup>
 
   /**
    * Shows what a user group sees. Returns the variables as the renderer gets them, the data sources that the mapping

@@ -55,6 +55,12 @@ const calls: Readonly<Record<string, Call>> = {
     '"7.12"',
   ],
   resumeUserGroup: [(m) => m.resumeUserGroup(7), 'POST /user-groups/7/resume'],
+  endSessionsOfUserGroup: [
+    (m) => m.endSessionsOfUserGroup(7, { viewerId: 'u-7' }, { ifRevision: 4 }),
+    'POST /user-groups/7/end-sessions',
+    { viewer_id: 'u-7' },
+    '"7.4"',
+  ],
   viewUserGroup: [(m) => m.viewUserGroup(7), 'GET /user-groups/7/view'],
   listUserGroupVersions: [(m) => m.listUserGroupVersions(7), 'GET /user-groups/7/versions'],
   diffUserGroupVersions: [

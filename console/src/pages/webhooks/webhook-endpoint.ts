@@ -34,11 +34,13 @@ const everyEventType: Readonly<Record<EventType, true>> = {
   'user_group.resumed': true,
   'user_group.deleted': true,
   'user_group.restored': true,
+  'user_group.sessions_ended': true,
   'schema.created': true,
   'schema.deleted': true,
   'data_source.created': true,
   'data_source.deleted': true,
   'api_token.revoked': true,
+  'signing_key.retired': true,
 }
 
 export const eventTypes: readonly string[] = Object.keys(everyEventType)
