@@ -78,6 +78,7 @@ export class Management<Ids extends AdminOperationId> {
     const response = await operation.handle(
       {
         caller: this.caller,
+        callerName: this.caller.author,
         params,
         query,
         body: document,

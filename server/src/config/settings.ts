@@ -32,6 +32,10 @@ export const settings = {
     'URL of the service for its clients, with the path under which a proxy publishes it. Default is the origin of each request.',
     parsePublicUrl,
   ),
+  UGS_DASHBOARD_URL: optional(
+    'Page that shows your dashboards, with {session} for the token of a session, with which the console views as a customer.',
+    parseDashboardUrl,
+  ),
   UGS_FORWARD_AUTH_HEADER: token(
     'Header in which a gateway passes the token of a viewer to /forward-auth.',
     'X-Viewer-Token',
@@ -331,6 +335,13 @@ function parseAccessLog(text: string): number | undefined {
 }
 
 /** Returns the URL without a slash at its end. Its path needs no escaping in pages and cookies. */
+function parseDashboardUrl(text: string): string {
+  if (/^https?:/.test(text) && URL.canParse(text) && text.split('{session}').length === 2) return text
+  throw new RangeError(
+    'must be a URL with {session}, such as https://app.example.com/dashboards#session={session}',
+  )
+}
+
 function parsePublicUrl(text: string): string {
   const { href = '', origin = '', pathname = '' } = URL.canParse(text) ? new URL(text) : {}
   const url = origin + pathname.replace(/\/$/, '')

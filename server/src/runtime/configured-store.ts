@@ -58,7 +58,8 @@ export async function openUserGroupService(config: Config, store: Store): Promis
 
 export function viewerSessionsOf(config: Config, store: Store, keyring: Keyring): ViewerSessions {
   const keys = new SigningKeys({ store, keyring, clock: systemClock })
-  return new ViewerSessions({ store, keys, clock: systemClock, publicUrl: config.UGS_PUBLIC_URL ?? null })
+  const { UGS_PUBLIC_URL: publicUrl = null, UGS_DASHBOARD_URL: dashboardUrl } = config
+  return new ViewerSessions({ store, keys, clock: systemClock, publicUrl, dashboardUrl })
 }
 
 export function webhookManagementOf(config: Config, store: Store, keyring: Keyring): WebhookManagement {

@@ -258,6 +258,7 @@ const expected: Record<OperationId, Expected> = {
   suspendUserGroup: 'user_group_not_found',
   resumeUserGroup: 'user_group_not_found',
   endSessionsOfUserGroup: 'user_group_not_found',
+  viewAsUserGroup: 'user_group_not_found',
   viewUserGroup: 'user_group_not_found',
   listUserGroupVersions: 'user_group_not_found',
   diffUserGroupVersions: 'user_group_not_found',

@@ -43,7 +43,7 @@ export async function startApp(
   clock: Clock,
   rateLimit: RateLimit | null = null,
   throttle: Partial<AuthenticationThrottleOptions> = {},
-  publicUrl: string | null = null,
+  { publicUrl = null, dashboardUrl }: { publicUrl?: string | null; dashboardUrl?: string } = {},
 ): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
@@ -72,7 +72,7 @@ export async function startApp(
       forwardAuth: { header: 'X-Viewer-Token', query: 'viewer_token', cookie: 'viewer_token' },
     },
     viewerSessions: new ViewerSessions({
-      ...{ store, clock, publicUrl },
+      ...{ store, clock, publicUrl, dashboardUrl },
       keys: new SigningKeys({ store, keyring, clock }),
     }),
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),

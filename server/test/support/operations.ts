@@ -105,6 +105,7 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   rotateTokenOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
   suspendUserGroup: byTeamId,
   resumeUserGroup: byTeamId,
+  viewAsUserGroup: byTeamId,
   endSessionsOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
   viewUserGroup: byTeamId,
   listUserGroupVersions: byTeamId,

@@ -24,6 +24,7 @@ export const auditActions = [
   'user_group.deleted',
   'user_group.restored',
   'user_group.sessions_ended',
+  'user_group.viewed_as',
   'api_token.created',
   'api_token.rotated',
   'api_token.limited',

@@ -18,6 +18,9 @@ export interface ViewerSessionStore {
   /** Returns true if the key has been retired by `now`, or sessions of the subjects that were issued at `issuedAt` have been ended. */
   isOver(session: IssuedSession): Promise<boolean>
 
+  /** Appends the audit event of a session in which an operator looks at what a user group sees. */
+  recordViewAs(view: ViewAs): Promise<void>
+
   /** Deletes the keys that were retired, and the ends of sessions, at `endedBefore` or earlier. Returns how many. */
   deleteExpired(endedBefore: number): Promise<number>
 }
@@ -27,6 +30,13 @@ export interface AddSigningKey extends Actor {
   /** Null if there is no key yet. */
   readonly expectedKeyId: string | null
   readonly othersRetiredAt: number
+  readonly now: number
+}
+
+export interface ViewAs extends TenantScope, Actor {
+  readonly userGroup: { readonly teamId: number; readonly providedId: string }
+  readonly viewerId: string
+  readonly sessionId: string
   readonly now: number
 }
 

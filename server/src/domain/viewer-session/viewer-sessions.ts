@@ -1,6 +1,6 @@
 import { actorOf, type Caller } from '../caller.ts'
 import type { Environment } from '../environment.ts'
-import { validationFailed } from '../fault.ts'
+import { Fault, validationFailed } from '../fault.ts'
 import { shownPointer } from '../json/json-pointer.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -29,6 +29,8 @@ import {
 
 /** Number of random characters of a session's id: 71 bits. */
 const sessionIdLength = 12
+/** Lifetime of a session in which an operator sees what a user group sees, in seconds. */
+const viewAsSeconds = 300
 /** Maximum number of verified tokens in memory. */
 const cacheSize = 10_000
 
@@ -38,6 +40,8 @@ interface Parts {
   readonly clock: Pick<Clock, 'now'>
   /** `UGS_PUBLIC_URL`, without a slash at its end. */
   readonly publicUrl: string | null
+  /** `UGS_DASHBOARD_URL`: the page that shows dashboards, with `{session}` for the token. */
+  readonly dashboardUrl?: string | undefined
 }
 
 export interface CreatedSession {
@@ -82,7 +86,14 @@ export class ViewerSessions {
    * Creates a session, and stores nothing about it.
    * @throws Fault `user_group_not_found`, `validation_failed`, `unavailable`
    */
-  async create(caller: Caller, request: SessionRequest): Promise<CreatedSession> {
+  create(caller: Caller, request: SessionRequest): Promise<CreatedSession> {
+    return this.#create(caller, request)
+  }
+
+  async #create(
+    caller: Caller,
+    request: SessionRequest,
+  ): Promise<CreatedSession & { readonly userGroup: UserGroup }> {
     const { workspaceId, environment } = caller
     const { providedId, expiresInSeconds } = request
     const userGroup = await this.#parts.store.userGroups.find({ workspaceId, environment, providedId })
@@ -103,7 +114,36 @@ export class ViewerSessions {
       const message = `makes the token larger than ${maxTokenBytes} bytes; send less of viewer, narrow, resources, include and claims`
       throw validationFailed([{ path: '', message }])
     }
-    return { token, sessionId, expiresAt: times.expiresAt * 1000 }
+    return { token, sessionId, expiresAt: times.expiresAt * 1000, userGroup }
+  }
+
+  /**
+   * Creates a session of 5 minutes in which an operator sees what a user group sees, and returns the URL to open. It is in the audit log
+   * before it exists.
+   * @param name of the operator or of the API token
+   * @throws Fault `user_group_not_found`, `not_implemented` without `UGS_DASHBOARD_URL`, `unavailable`
+   */
+  async viewAs(
+    caller: Caller,
+    providedId: string,
+    name: string,
+  ): Promise<{ url: string; expiresAt: number }> {
+    const { dashboardUrl } = this.#parts
+    if (dashboardUrl === undefined)
+      throw new Fault(
+        'not_implemented',
+        'The service does not know the page of the dashboards. Set UGS_DASHBOARD_URL, such as https://app.example.com/dashboards#session={session}',
+      )
+    const viewerId = `support:${name}`.slice(0, 255)
+    const viewer = JSON.stringify({ id: viewerId, support: true })
+    const request = { providedId, viewerId, viewer, expiresInSeconds: viewAsSeconds }
+    const { userGroup, ...created } = await this.#create(caller, request)
+    const { workspaceId, environment } = caller
+    await this.#parts.store.viewerSessions.recordViewAs({
+      ...{ workspaceId, environment, ...actorOf(caller), userGroup, viewerId },
+      ...{ sessionId: created.sessionId, now: this.#parts.clock.now() },
+    })
+    return { url: dashboardUrl.replace('{session}', created.token), expiresAt: created.expiresAt }
   }
 
   /**

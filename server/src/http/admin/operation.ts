@@ -51,6 +51,8 @@ export interface AdminOperation {
 /** An authorized request whose parameters and body are valid. */
 export interface AdminRequest {
   readonly caller: Caller
+  /** Name of the API token, or of the operator at the command line. */
+  readonly callerName: string
   /** Numbers in the path, by name. */
   readonly params: Readonly<Record<string, number>>
   readonly query: unknown

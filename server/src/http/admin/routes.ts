@@ -72,6 +72,7 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
           return operation.handle(
             {
               caller: callerOf(context),
+              callerName: context.authorized?.apiToken.name ?? '',
               params,
               query,
               body,

@@ -1,7 +1,8 @@
-import { firstEventId, type AuditAction } from '../../domain/audit/audit-event.ts'
+import { firstEventId, type AuditAction, type AuditEvent } from '../../domain/audit/audit-event.ts'
 import type { AuditStore, ListAuditEvents, PruneAuditEvents } from '../../domain/audit/audit-store.ts'
 import { isEventType } from '../../domain/event/event.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
+import { bucketOf } from '../../domain/user-group/location.ts'
 import {
   auditCells,
   auditColumns,
@@ -43,9 +44,14 @@ export const auditLog: Operations<AuditStore> = {
 }
 
 /** Appends the event of a change within its transaction. */
-export function* appendAuditEvent(action: AuditAction, change: Change, details?: object): Operation<void> {
-  const cells = auditCells(change, action, { details: details ?? null })
-  yield* insertEvent(cells)
+export function* appendAuditEvent(
+  action: AuditAction,
+  change: Change,
+  details?: object,
+  userGroup: AuditEvent['userGroup'] = null,
+): Operation<void> {
+  const cells = auditCells(change, action, { details: details ?? null, userGroup })
+  yield* insertEvent(cells, userGroup === null ? 0 : bucketOf({ ...change, ...userGroup }))
   const [workspaceId, environment, eventId] = cells
   // On SQLite, a trigger does it.
   if (isEventType(action))
@@ -58,7 +64,7 @@ export function* appendAuditEvent(action: AuditAction, change: Change, details?:
  * in two phases. Otherwise the node of the event would commit before the coordinator does, and a failure of the coordinator in between
  * would leave the event of a change that was never made. With `ON CONFLICT`, Citus reports the error code of the node.
  */
-function insertEvent(cells: readonly unknown[]) {
+function insertEvent(cells: readonly unknown[], bucket = 0) {
   const [workspaceId, environment, eventId, action, author, requestId, teamId, providedId, details] = cells
   return either({
     sqlite: sql`INSERT INTO audit_event (${raw(auditColumns)})
@@ -66,7 +72,7 @@ function insertEvent(cells: readonly unknown[]) {
       ON CONFLICT DO NOTHING`,
     postgres: sql`INSERT INTO audit_event (${raw(auditColumns)}, bucket)
       SELECT ${workspaceId}::bigint, ${environment}, ${eventId}::uuid, ${action}, ${author}, ${requestId}, ${teamId}::bigint,
-             ${providedId}, ${details}, 0 FROM generate_series(1, 1)
+             ${providedId}, ${details}, ${bucket}::smallint FROM generate_series(1, 1)
       ON CONFLICT DO NOTHING`,
   })
 }

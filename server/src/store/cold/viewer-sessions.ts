@@ -4,7 +4,7 @@ import type { PublicJwk, SigningKey } from '../../domain/viewer-session/signing-
 import type { ViewerSessionStore } from '../../domain/viewer-session/viewer-session-store.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { changeRegistry, renewVersion } from './data-sources.ts'
-import { forEachShard, inBatches, type Operations } from './operation.ts'
+import { forEachShard, inBatches, transaction, type Operations } from './operation.ts'
 import { anyOf, either, postgres, raw, rowsOf, sql } from './sql.ts'
 
 interface SigningKeyRow {
@@ -81,6 +81,11 @@ export const viewerSessions: Operations<ViewerSessionStore> = {
       .prepared('ended_session_select')
       .inBucket(bucket)
     return ended.length > 0
+  },
+
+  *recordViewAs({ userGroup, viewerId: viewer_id, sessionId: session_id, ...change }) {
+    yield* transaction()
+    yield* appendAuditEvent('user_group.viewed_as', change, { viewer_id, session_id }, userGroup)
   },
 
   deleteExpired: inBatches((endedBefore: number) => {

@@ -9,7 +9,8 @@ const start = Date.parse('2026-11-28T10:00:00Z')
 const clock = { now: () => start + offset, monotonic: () => performance.now() }
 let offset = 0
 const publicUrl = 'https://ugs.example.com/sub'
-const app = await startApp({ after }, clock, null, {}, publicUrl)
+const dashboardUrl = 'https://app.example.com/dashboards#session={session}'
+const app = await startApp({ after }, clock, null, {}, { publicUrl, dashboardUrl })
 const apiToken = await app.createApiToken(undefined, ['read', 'write', 'introspect', 'admin'])
 const api = userApi(app.origin, apiToken)
 const introspect = introspector(app.origin, apiToken)
@@ -314,6 +315,43 @@ test('a leaked session can be looked up, and its viewer stopped', async () => {
   for (const leaked of [token, second.token]) assertInactive(await introspect(leaked))
   assert.equal((await report({ token })).works, false)
   assert.equal((await report({ token: `${token}x` })).kind, 'unknown')
+})
+
+test('an operator views as a user group for 5 minutes, which is in the audit log', async () => {
+  const { team_id } = await group('viewed')
+  const path = `/admin/v1/user-groups/${team_id}/view-as`
+  const response = await sendRequest(app.origin, { method: 'POST', path, token: apiToken })
+  const { url } = assertSuccess(response) as unknown as { url: string }
+  assert.ok(url.startsWith('https://app.example.com/dashboards#session=eyJ'))
+  const claims = assertActive(await introspect(url.split('=')[1] ?? '')) as unknown as Record<string, unknown>
+  assert.deepEqual(claims.viewer, { id: 'support:test', support: true })
+  assert.equal(Number(claims.exp) - Number(claims.iat), 300)
+  const events = await app.store.audit.list({
+    ...{ workspaceId: 1, environment: 'Customer', teamId: team_id, since: 0, limit: 1 },
+    beforeEventId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  })
+  assert.deepEqual(
+    events.map(({ action, details, userGroup }) => [action, details, userGroup?.providedId]),
+    [
+      [
+        'user_group.viewed_as',
+        JSON.stringify({ viewer_id: 'support:test', session_id: claims.jti }),
+        'viewed',
+      ],
+    ],
+  )
+})
+
+test('without UGS_DASHBOARD_URL, nobody views as a user group', async (t) => {
+  const other = await startApp(t, clock)
+  const token = await other.createApiToken(undefined, ['write', 'admin'])
+  const { team_id } = userGroupIn(await userApi(other.origin, token).get({ user_group_id: 'a', name: 'A' }))
+  const path = `/admin/v1/user-groups/${team_id}/view-as`
+  const { message } = assertFault(
+    await sendRequest(other.origin, { method: 'POST', path, token }),
+    'not_implemented',
+  )
+  assert.match(message, /UGS_DASHBOARD_URL/)
 })
 
 test('the key set verifies sessions, and says nothing about other workspaces', async () => {

@@ -179,6 +179,19 @@ export const userGroupOperations = {
       return userGroupResponse(await viewerSessions.end(request.caller, providedId, subject, expected))
     },
   },
+  viewAsUserGroup: {
+    ...one,
+    method: 'POST',
+    path: '/user-groups/{team_id}/view-as',
+    summary: 'View as a user group',
+    description:
+      'Creates a viewer session of 5 minutes, and returns the URL of your page of dashboards with it. The id of the viewer is `support:` and the name of the API token, and the viewer has `support: true`. It is in the audit log. Requires `UGS_DASHBOARD_URL`.',
+    response: schemas.ViewAsResponse,
+    handle: async (request, { management, viewerSessions }) => {
+      const { providedId } = await management.find(request.caller, teamIdOf(request))
+      return { body: await viewerSessions.viewAs(request.caller, providedId, request.callerName) }
+    },
+  },
   viewUserGroup: {
     ...one,
     method: 'GET',

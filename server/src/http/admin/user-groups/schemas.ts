@@ -177,6 +177,15 @@ export type TokenRotation = Static<typeof TokenRotation>
 export const SessionsToEnd = Type.Object({ viewer_id: viewerToEnd }, { additionalProperties: false })
 export type SessionsToEnd = Static<typeof SessionsToEnd>
 
+export const ViewAsResponse = response({
+  success,
+  url: Type.String({
+    description: 'Shows dashboards as the user group. Open it once; do not pass it on.',
+    examples: ['https://app.example.com/dashboards#session=…'],
+  }),
+  expires_at: time('End of the session'),
+})
+
 export const UserGroupVersion = response(
   {
     revision: Type.Integer({ description: 'The last revision with this state.', minimum: 1, examples: [3] }),
