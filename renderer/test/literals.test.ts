@@ -89,6 +89,11 @@ describe('a literal', () => {
     for (const dialect of sqlDialects) assert.equal(literal('customer-42', dialect), plainTexts[dialect])
   })
 
+  it('has an escape for a character beyond U+FFFF, and not for its halves', () => {
+    assert.equal(literal('🙂', 'bigquery'), String.raw`'\U0001f642'`)
+    assert.equal(literal('🙂', 'postgresql'), String.raw`(E'\U0001f642')`)
+  })
+
   it('of a number, a boolean or null', () => {
     const written = (dialect: SqlDialect) =>
       [3, -3, 1.5, -0.5, 2 ** 62, 1e21, 1e-7, true, false, null]
