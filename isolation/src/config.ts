@@ -19,6 +19,14 @@ export interface UserGroupFields {
   readonly user_group_id?: string
   readonly name?: string
   readonly properties?: Record<string, unknown> | null
+  /** As in `/api/user/create-session`. */
+  readonly viewer?: {
+    readonly id: string
+    readonly name?: string
+    readonly properties?: Record<string, unknown>
+    readonly time_zone?: string
+    readonly locale?: string
+  }
 }
 
 /** Values of variables, by their names such as `filter.rows`. */

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { JsonObject, VariableSource } from '@user-group-service/renderer/templates'
+import type { JsonObject, VariableSource, Viewer } from '@user-group-service/renderer/templates'
 import { idOf, isListOfUserGroups, type Config, type UserGroupFields } from './config.ts'
 import { UsageError } from './errors.ts'
 
@@ -53,7 +53,14 @@ function variablesOf(entry: UserGroupFields): VariableSource {
     providedId,
     name: entry.name ?? providedId,
     properties: (entry.properties ?? null) as JsonObject | null,
+    viewer: viewerOf(entry),
   }
+}
+
+function viewerOf({ viewer }: UserGroupFields): Viewer | null {
+  if (viewer === undefined) return null
+  const { id, name = null, properties = null, time_zone: timeZone = null, locale = null } = viewer
+  return { id, name, properties: properties as JsonObject | null, timeZone, locale }
 }
 
 /** Reads a JSON list, or lines as `ugs export` writes them. */

@@ -301,6 +301,25 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     ])
   })
 
+  it('judges a template of viewers with the viewer of the user group', async (t) => {
+    const viewer = { id: 'u-7', properties: { region: 'EU' }, time_zone: 'Europe/Berlin' }
+    const database = await sqliteShop(
+      t,
+      {
+        'sql/a.sql': isolated.replace(' ORDER BY', ' AND region = {{ viewer.properties.region }} ORDER BY'),
+        'sql/b.sql': 'SELECT id FROM sales WHERE region = {{ viewer.properties.region }}',
+        'sql/c.sql': isolated.replace('month', 'month, {{ viewer.time_zone }}, {{ viewer.id }}'),
+        'sql/d.sql': isolated.replace('month', 'month, {{ viewer.name }}'),
+      },
+      { user_groups: [{ provided_id: 'acme', viewer }] },
+    )
+    const { output } = await run(database, ['probe'])
+    assert.match(output, /^ok {5}sql\/a\.sql/m)
+    assert.match(output, /^LEAK {3}sql\/b\.sql/m)
+    assert.match(output, /^ok {5}sql\/c\.sql/m)
+    assert.match(output, /^\? {6}sql\/d\.sql:1 {2}viewer\.name is not set/m)
+  })
+
   it('reads user groups from a file as `ugs export` writes it', async (t) => {
     const database = await sqliteShop(
       t,
