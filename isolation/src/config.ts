@@ -81,7 +81,7 @@ export function readConfig(file: string): Config {
   const texts = (name: string): string[] => {
     const value = json[name] ?? []
     const list = typeof value === 'string' ? [value] : value
-    if (Array.isArray(list) && list.every((text) => typeof text === 'string')) return list
+    if (isListOfTexts(list)) return list
     throw wrong(`"${name}" must be a string or a list of strings`)
   }
   const object = (name: string): Record<string, unknown> => {
@@ -89,13 +89,16 @@ export function readConfig(file: string): Config {
     if (isObject(value)) return value
     throw wrong(`"${name}" must be an object`)
   }
+  const identifiers = object('identifiers')
+  if (!Object.values(identifiers).every(isListOfTexts))
+    throw wrong('"identifiers" must have a list of names for each variable')
   const { dialect, user_groups: userGroups, role = 'dashboards' } = json
   if (dialect !== undefined && !isDialect(dialect)) throw wrong('"dialect" is none of the renderer package')
   if (typeof role !== 'string' || role === '') throw wrong('"role" must be a string')
   if (json.tables === undefined) throw wrong('"tables" is missing: list every table that templates read')
   if (userGroups !== undefined && typeof userGroups !== 'string' && !isListOfUserGroups(userGroups))
     throw wrong(
-      '"user_groups" must be a list of ids or of user groups with provided_id, or the path of a file',
+      '"user_groups" must be a list of ids or of user groups with provided_id, name and properties, or the path of a file',
     )
   return {
     folder: resolve(dirname(file)),
@@ -110,7 +113,7 @@ export function readConfig(file: string): Config {
     userGroups: userGroups ?? [],
     variables: object('variables'),
     optional: texts('optional'),
-    identifiers: object('identifiers') as Config['identifiers'],
+    identifiers: identifiers as Config['identifiers'],
     functions: texts('functions').map((name) => name.toLowerCase()),
     role,
   }
@@ -135,10 +138,18 @@ function listedTable(title: string, owner: string | null): ListedTable {
   }
 }
 
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
+}
+
 export function isListOfUserGroups(value: unknown): value is (string | UserGroupFields)[] {
-  return (
-    Array.isArray(value) && value.every((entry) => typeof entry === 'string' || idOf(entry) !== undefined)
-  )
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string' || isUserGroup(entry))
+}
+
+function isUserGroup(value: unknown): value is UserGroupFields {
+  if (!isObject(value) || idOf(value) === undefined) return false
+  const { name = '', properties = null } = value
+  return typeof name === 'string' && (properties === null || isObject(properties))
 }
 
 /** Returns the id of a user group in a file; undefined if it has none. */

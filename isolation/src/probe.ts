@@ -5,7 +5,7 @@ import {
   type SqlDialect,
 } from '@user-group-service/renderer/templates'
 import { differenceOf, isSame, isSameExceptTies, isSameList } from './compare.ts'
-import type { Config } from './config.ts'
+import { isObject, type Config } from './config.ts'
 import type { Database, Row, RowLevelSecurity, TableRead } from './databases/database.ts'
 import { QueryError, UsageError } from './errors.ts'
 import { opaqueFunctionsOf, requireSafeRole } from './rls/probe.ts'
@@ -383,7 +383,11 @@ function placeOf(values: Record<string, unknown>, path: string): [Record<string,
   const keys = path.split('.')
   const last = keys.pop() ?? ''
   let target = values
-  for (const key of keys) target = (target[key] ??= {}) as Record<string, unknown>
+  for (const key of keys) {
+    const next = (target[key] ??= {})
+    if (!isObject(next)) throw new UsageError(`the variable ${path} is a member of another that is no object`)
+    target = next
+  }
   return [target, last]
 }
 
@@ -427,10 +431,15 @@ async function isShared(
   const { plans, quote } = database
   if (owner !== null || relation.kind === 'materialized view' || plans === undefined) return false
   const text = `SELECT * FROM ${quote(relation.schema)}.${quote(relation.name)}`
-  return (await plans.tablesRead({ text, values: [] })).every((read) => {
-    const parts = partsOf(known, read)
-    return parts.length > 0 && parts.every((table) => table.owner === null)
-  })
+  try {
+    return (await plans.tablesRead({ text, values: [] })).every((read) => {
+      const parts = partsOf(known, read)
+      return parts.length > 0 && parts.every((table) => table.owner === null)
+    })
+  } catch (error) {
+    if (error instanceof QueryError) return false
+    throw error
+  }
 }
 
 /** Returns the listed tables among a table that the database reads and those of which it is a part. */

@@ -136,6 +136,25 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     )
   })
 
+  it('probes next to a view of a missing table', async (t) => {
+    const database = await createDatabase(t, 'sqlite', [
+      ...shop('sqlite'),
+      'CREATE VIEW broken AS SELECT * FROM missing',
+    ])
+    assert.ok(database)
+    writeFiles(database.folder, {
+      'isolation.json': JSON.stringify({
+        ...config,
+        tables: { ...config.tables, broken: null },
+        templates: '*.sql',
+      }),
+      'a.sql': isolated,
+      'b.sql': 'SELECT * FROM broken',
+    })
+    const { output } = await run(database, ['probe'])
+    assert.match(output, /^ok {5}a\.sql.*\n\? {6}b\.sql:1 {2}reads the view broken,/)
+  })
+
   it('leaves out optional variables that are given in an object', async (t) => {
     const database = await sqliteShop(
       t,

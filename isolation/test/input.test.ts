@@ -75,6 +75,27 @@ function wrongInput(): WrongInput[] {
     ],
     ['a table has no owner', withConfig({ tables: { sales: true } }), [], {}, /sales must have the column/],
     ['there are no user groups', withConfig({ user_groups: [] }), [], {}, /"user_groups" is missing/],
+    [
+      'properties are no object',
+      withConfig({ user_groups: [{ provided_id: 'a', properties: 'x' }] }),
+      [],
+      {},
+      /"user_groups" must be a list of ids or of user groups with provided_id, name and properties/,
+    ],
+    [
+      'an identifier has no list of names',
+      withConfig({ identifiers: { 'filter.column': 'month' } }),
+      [],
+      {},
+      /"identifiers" must have a list of names/,
+    ],
+    [
+      'a variable is inside a number',
+      withConfig({ variables: { filter: 1, 'filter.rows': 2 } }),
+      [],
+      {},
+      /the variable filter\.rows is a member of another that is no object/,
+    ],
     ['a user group has no id', withConfig({ user_groups: [{}] }), [], {}, /"user_groups" must be a list/],
     [
       'no template matches',
@@ -119,6 +140,13 @@ function wrongInput(): WrongInput[] {
       [],
       { DATABASE_URL: 'sqlite:none.db' },
       /none\.db cannot be opened as a SQLite database/,
+    ],
+    [
+      'an escape is wrong',
+      {},
+      [],
+      { DATABASE_URL: 'sqlite:%ZZ' },
+      /DATABASE_URL has a % that begins no escape/,
     ],
     [
       'DuckDB cannot open the file',

@@ -36,5 +36,16 @@ export function openDatabase(
   const open = url && openers[url.protocol]
   if (!url || !open)
     throw new UsageError('DATABASE_URL must begin with postgres://, sqlite:, duckdb: or mysql://')
+  if (!isDecodable(url.href))
+    throw new UsageError('DATABASE_URL has a % that begins no escape such as %20: write it as %25')
   return open({ url, folder, timeoutMs })
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }

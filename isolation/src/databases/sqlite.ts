@@ -1,15 +1,11 @@
 import { resolve } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { QueryError, UsageError } from '../errors.ts'
-import { cellOf, quote, relationsOf, type Database, type OpenOptions } from './database.ts'
+import { cellOf, quote, type Database, type OpenOptions, type Plans, type Relation } from './database.ts'
 import { loadDriver } from './drivers.ts'
 
-const catalogQuery = `
-  SELECT 'main', t.name, t.type, c.name
-  FROM sqlite_schema AS t LEFT JOIN pragma_table_info(t.name) AS c
-  WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`
-
-const virtualTablesQuery = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0"
+const relationsQuery = `
+  SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`
 
 /** Virtual tables that read only what the query gives them. */
 const harmless = ['json_each', 'json_tree']
@@ -43,14 +39,12 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
       throw new QueryError(isRunning ? `SQLite error ${code}` : message, message)
     }
   }
-  const relations = relationsOf(raw(catalogQuery))
-  const roots = new Map(
-    raw<[bigint, string]>('SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0').map(
-      ([page, table]) => [page, table],
-    ),
-  )
-  const explain = (text: string, values?: readonly unknown[]) => raw<Instruction>(`EXPLAIN ${text}`, values)
-  const virtualTables = virtualTablesOf(raw<[string]>(virtualTablesQuery).flat(), explain)
+  const relations = raw<[name: string, kind: Relation['kind']]>(relationsQuery).map(([name, kind]) => ({
+    schema: 'main',
+    name,
+    kind,
+    columns: orNone(() => raw<[string]>('SELECT name FROM pragma_table_info(?)', [name]).flat()),
+  }))
   return Promise.resolve({
     dialect: 'sqlite',
     quote,
@@ -62,19 +56,7 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
       new Promise((settle) => {
         settle(raw<unknown[]>(text, values).map((row) => row.map(cellOf)))
       }),
-    plans: {
-      tablesRead: ({ text, values }) =>
-        new Promise((settle) => {
-          const read = explain(text, values).flatMap(([, opcode, , page, number, address]) => {
-            const schema = number === 1n ? 'temp' : 'main'
-            if (opcode === 'VOpen') return { schema, name: virtualTables.get(address) ?? '(a virtual table)' }
-            if (opcode !== 'OpenRead' && opcode !== 'ReopenIdx') return []
-            return { schema, name: page === 1n ? 'sqlite_schema' : (roots.get(page) ?? `page ${page}`) }
-          })
-          settle(read.filter(({ name }) => !harmless.includes(name)).map((table) => [table]))
-        }),
-      nulls: ({ columns }) => columns.map((column) => `NULL AS ${quote(column)}`).join(', '),
-    },
+    plans: plansOf(raw, relations),
     close() {
       database.close()
       return Promise.resolve()
@@ -82,15 +64,41 @@ export function openSqlite({ url, folder }: OpenOptions): Promise<Database> {
   })
 }
 
-/** Returns the names of virtual tables by their addresses. */
-function virtualTablesOf(
-  names: readonly string[],
-  explain: (text: string) => readonly Instruction[],
-): ReadonlyMap<string | null, string> {
-  const opened = [...names, ...harmless].flatMap((name) =>
-    explain(`SELECT 1 FROM ${quote(name)}`)
-      .filter(([, opcode]) => opcode === 'VOpen')
-      .map(([, , , , , address]) => [address, name] as const),
+type Raw = <Row>(text: string, values?: readonly unknown[]) => Row[]
+
+function plansOf(raw: Raw, relations: readonly Relation[]): Plans {
+  const explain = (text: string, values?: readonly unknown[]) => raw<Instruction>(`EXPLAIN ${text}`, values)
+  const rootPages = raw<[bigint, string]>('SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0')
+  const roots = new Map([[1n, 'sqlite_schema'], ...rootPages])
+  const tables = relations.filter(({ kind }) => kind === 'table').map(({ name }) => name)
+  const virtualTables = new Map(
+    [...tables, ...harmless].flatMap((name) =>
+      orNone(() => explain(`SELECT 1 FROM ${quote(name)}`))
+        .filter(([, opcode]) => opcode === 'VOpen')
+        .map(([, , , , , address]) => [address, name]),
+    ),
   )
-  return new Map(opened)
+  return {
+    tablesRead: ({ text, values }) =>
+      new Promise((settle) => {
+        const read = explain(text, values).flatMap(([, opcode, , page, number, address]) => {
+          const virtual = virtualTables.get(address) ?? '(a virtual table)'
+          if (opcode === 'VOpen') return harmless.includes(virtual) ? [] : { schema: 'main', name: virtual }
+          if (opcode !== 'OpenRead' && opcode !== 'ReopenIdx') return []
+          return { schema: number === 1n ? 'temp' : 'main', name: roots.get(page) ?? `page ${page}` }
+        })
+        settle(read.map((table) => [table]))
+      }),
+    nulls: ({ columns }) => columns.map((column) => `NULL AS ${quote(column)}`).join(', '),
+  }
+}
+
+/** Returns nothing for a view of a missing table, or a virtual table of a missing module. */
+function orNone<Item>(read: () => readonly Item[]): readonly Item[] {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof QueryError) return []
+    throw error
+  }
 }
