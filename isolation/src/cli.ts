@@ -20,6 +20,7 @@ Options:
   --format FORMAT      ${Object.keys(formats).join(', ')} (default: text)
   --show-rows          print values of rows that differ, and the database's own messages
   --allow-write-role   use a role that may write
+  --canary             judge tables with rows of one customer as if half of them belonged to another
   --rls-role NAME      judge what no shadow can cover, such as views, by this role of row-level security
   --timeout SECONDS    maximum time of one query (default: 30)
 
@@ -34,6 +35,7 @@ const options = {
   format: { type: 'string', default: 'text' },
   'show-rows': { type: 'boolean', default: false },
   'allow-write-role': { type: 'boolean', default: false },
+  canary: { type: 'boolean', default: false },
   'rls-role': { type: 'string' },
   timeout: { type: 'string', default: '30' },
   help: { type: 'boolean', short: 'h', default: false },
@@ -136,6 +138,7 @@ async function judge(
       customers,
       database,
       showRows: values['show-rows'],
+      canary: values.canary,
       rlsRole: values['rls-role'],
     })
     const verdicts: Verdict[] = []

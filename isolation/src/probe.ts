@@ -4,13 +4,23 @@ import {
   type CompiledSql,
   type SqlDialect,
 } from '@user-group-service/renderer/templates'
+import { otherId, ownId, shares } from './canary.ts'
 import { differenceOf, isSame, isSameExceptTies, isSameList } from './compare.ts'
 import { isObject, type Config } from './config.ts'
 import type { Database, Row, RowLevelSecurity, TableRead } from './databases/database.ts'
 import { QueryError, UsageError } from './errors.ts'
 import { opaqueFunctionsOf, requireSafeRole } from './rls/probe.ts'
-import { hasRows, withContent, type Content } from './shadow.ts'
-import { NotJudged, readStatement, unlisted, type KnownTable, type Statement } from './statement.ts'
+import { hasRows, hasTwoRows, withContent, type Content } from './shadow.ts'
+import {
+  dependsOnOrder,
+  NotJudged,
+  picksRowsInside,
+  readStatement,
+  unlisted,
+  type KnownTable,
+  type Statement,
+} from './statement.ts'
+import { findTables, partsOf } from './tables.ts'
 import type { Template } from './templates.ts'
 import type { Customer } from './user-groups.ts'
 
@@ -44,6 +54,8 @@ export interface ProbeOptions {
   readonly database: Database
   /** True if verdicts and reasons may contain values of rows. */
   readonly showRows: boolean
+  /** True if tables without rows of two customers are judged by giving their rows to two. */
+  readonly canary?: boolean
   /** Role of the row-level security kit, which judges templates that no shadow can cover. */
   readonly rlsRole?: string | undefined
 }
@@ -66,9 +78,6 @@ interface RlsJudge {
   readonly opaqueFunctions: ReadonlySet<string>
 }
 
-/** Words of queries whose result may depend on the order in which the database reads rows. */
-const orderWords = /^(limit|fetch|offset|over|distinct|\w+_agg|\w+agg)$/i
-
 /** Number of differing rows that are shown. */
 const maxExamples = 3
 
@@ -81,13 +90,14 @@ export class Probe {
   readonly #customers: readonly Customer[]
   readonly #database: Database
   readonly #showRows: boolean
+  readonly #isCanary: boolean
   readonly #tables: readonly KnownTable[]
   readonly #rls: RlsJudge | null
   /** By table: the reason why its data prove nothing; null if they do. */
   readonly #coverage = new Map<KnownTable, string | null>()
 
   private constructor(
-    { config, customers, database, showRows }: ProbeOptions,
+    { config, customers, database, showRows, canary = false }: ProbeOptions,
     tables: readonly KnownTable[],
     rls: RlsJudge | null,
   ) {
@@ -96,6 +106,7 @@ export class Probe {
     this.#customers = customers
     this.#database = database
     this.#showRows = showRows
+    this.#isCanary = canary
     this.#tables = tables
   }
 
@@ -130,7 +141,10 @@ export class Probe {
         }
       if (failure !== undefined) throw failure
       // A function may read any of them.
-      for (const table of rls === null ? statement.tables : this.#tables) await this.#checkCoverage(table)
+      const gaps = await this.#gapsOf(rls === null ? statement.tables : this.#tables)
+      const [[, gap] = []] = gaps
+      if (gap !== undefined && (rls !== null || !this.#isCanary)) throw new NotJudged(gap)
+      await this.#checkByCanary(statement, gaps)
       return { ...verdict, judgement: 'ok' }
     } catch (error) {
       if (error instanceof TemplateError) return { ...verdict, reason: error.message, line: error.line }
@@ -177,8 +191,8 @@ export class Probe {
       if (statement.isOrdered && !isSameList(plain, alone)) throw new NotJudged(isOrderDependent)
       return null
     }
-    // Only the number of rows can tell, because policies may change the order in which rows are read.
-    if (plain.length === alone.length && statement.tokens.some(({ text }) => orderWords.test(text)))
+    // Policies may change the order in which rows are read. Then only the number of rows can tell, unless a subquery picks rows.
+    if (dependsOnOrder(statement) && (plain.length === alone.length || picksRowsInside(statement)))
       throw new NotJudged(isOrderDependent)
     return this.#leakOf(customer, difference, Math.max(plain.length, alone.length))
   }
@@ -260,15 +274,47 @@ export class Probe {
     return tables
   }
 
-  /** Refuses to call a template isolated on data that could show no leak. @throws NotJudged */
-  async #checkCoverage(table: KnownTable): Promise<void> {
-    if (table.owner === null) return
-    let gap = this.#coverage.get(table)
-    if (gap === undefined) {
-      gap = await this.#findGap(table)
-      this.#coverage.set(table, gap)
+  /**
+   * Gives each customer half of the rows of tables whose data could show no leak. A difference is no proof: a template may rely on
+   * rows whose other columns, or those that they join, name the same customer. @throws NotJudged
+   */
+  async #checkByCanary(
+    statement: Statement,
+    gaps: readonly (readonly [table: KnownTable, reason: string])[],
+  ): Promise<void> {
+    for (const [table, reason] of gaps) {
+      const rows = await this.#database.query({ text: hasTwoRows(table, this.#database), values: [] })
+      if (table.owner?.includes('{{') === true || rows.length < 2) throw new NotJudged(reason)
     }
-    if (gap !== null) throw new NotJudged(gap)
+    const tables = gaps.map(([table]) => table)
+    if (tables.length === 0) return
+    const titles = tables.map(({ title }) => title).join(' and ')
+    for (const customer of this.#customers.filter(({ isStranger }) => !isStranger)) {
+      const other = this.#customers.find(({ providedId }) => providedId !== customer.providedId)
+      const ids = { [ownId]: customer.providedId, [otherId]: other?.providedId }
+      const given = { ...statement, variables: { ...statement.variables, ...ids } }
+      for (const absent of variantsOf(statement))
+        for (const own of Object.keys(shares) as (keyof typeof shares)[]) {
+          const all = await this.#run(given, customer, absent, { tables, own, sees: 'all' })
+          const alone = await this.#run(given, customer, absent, { tables, own, sees: 'own' })
+          if (!(statement.isOrdered ? isSameList : isSame)(all, alone))
+            throw new NotJudged(
+              `gives another result if rows of ${titles} belong to another customer, which may be a leak: probe with rows of two customers`,
+            )
+        }
+    }
+  }
+
+  /** Returns the tables whose data could show no leak, with the reason. */
+  async #gapsOf(tables: readonly KnownTable[]): Promise<(readonly [table: KnownTable, reason: string])[]> {
+    const gaps: (readonly [table: KnownTable, reason: string])[] = []
+    for (const table of tables.filter(({ owner }) => owner !== null)) {
+      const known = this.#coverage.get(table)
+      const gap = known === undefined ? await this.#findGap(table) : known
+      this.#coverage.set(table, gap)
+      if (gap !== null) gaps.push([table, gap])
+    }
+    return gaps
   }
 
   async #findGap(table: KnownTable): Promise<string | null> {
@@ -389,65 +435,4 @@ function placeOf(values: Record<string, unknown>, path: string): [Record<string,
     target = next
   }
   return [target, last]
-}
-
-async function findTables({ tables }: Config, database: Database): Promise<KnownTable[]> {
-  const { relations, searchPath } = database.catalog
-  const known = tables.map((table) => {
-    const named = relations.filter(({ name }) => name === table.name)
-    // The one that a template means: it may not write the schema.
-    const meant = searchPath.flatMap((schema) => named.filter((relation) => relation.schema === schema))[0]
-    const relation = table.schema === undefined ? meant : named.find(({ schema }) => schema === table.schema)
-    if (relation === undefined)
-      throw new UsageError(
-        `isolation.json: the database has no table ${table.title}, or the role may not see it`,
-      )
-    if (relation !== meant)
-      throw new UsageError(
-        `isolation.json: ${table.title} is not what ${table.name} without a schema means here: change the search path or the database of DATABASE_URL`,
-      )
-    if (table.owner !== null && !table.owner.includes('{{') && !relation.columns.includes(table.owner))
-      throw new UsageError(
-        `isolation.json: ${table.title} has no column ${table.owner}; it has ${relation.columns.join(', ')}`,
-      )
-    return { ...table, relation }
-  })
-  const twice = known.find((table, i) => known.findIndex(({ relation }) => relation === table.relation) < i)
-  if (twice !== undefined) throw new UsageError(`isolation.json: "tables" lists ${twice.title} twice`)
-  return Promise.all(
-    known.map(async (table) => ({
-      ...table,
-      isOpaque: table.relation.kind !== 'table' && !(await isShared(table, known, database)),
-    })),
-  )
-}
-
-/** Returns whether a view that all customers share reads only tables that all customers share. */
-async function isShared(
-  { owner, relation }: Omit<KnownTable, 'isOpaque'>,
-  known: readonly Omit<KnownTable, 'isOpaque'>[],
-  database: Database,
-): Promise<boolean> {
-  const { plans, quote } = database
-  if (owner !== null || relation.kind === 'materialized view' || plans === undefined) return false
-  const text = `SELECT * FROM ${quote(relation.schema)}.${quote(relation.name)}`
-  try {
-    return (await plans.tablesRead({ text, values: [] })).every((read) => {
-      const parts = partsOf(known, read)
-      return parts.length > 0 && parts.every((table) => table.owner === null)
-    })
-  } catch (error) {
-    if (error instanceof QueryError) return false
-    throw error
-  }
-}
-
-/** Returns the listed tables among a table that the database reads and those of which it is a part. */
-function partsOf<Table extends Pick<KnownTable, 'relation'>>(
-  known: readonly Table[],
-  read: TableRead,
-): Table[] {
-  return known.filter(({ relation }) =>
-    read.some(({ schema, name }) => relation.schema === schema && relation.name === name),
-  )
 }

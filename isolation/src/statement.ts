@@ -206,10 +206,39 @@ function isColumn({ relations }: Catalog, name: string): boolean {
   return relations.some(({ columns }) => columns.some((column) => column.toLowerCase() === name))
 }
 
+/** Returns true if the order in which the database reads rows may change the result. */
+export function dependsOnOrder({ tokens }: Statement): boolean {
+  return tokens.some(
+    ({ text }, i) => /^(limit|fetch|offset|over|\w+_agg|\w+agg)$/i.test(text) || isDistinctOn(tokens, i),
+  )
+}
+
+/** Returns true if that order may change the number of rows: a part of the query picks rows. */
+export function picksRowsInside({ tokens }: Statement): boolean {
+  const depths = depthsOf(tokens)
+  return tokens.some(
+    ({ text }, i) =>
+      (depths[i] ?? 0) > 0 && (/^(limit|fetch|offset|over)$/i.test(text) || isDistinctOn(tokens, i)),
+  )
+}
+
+function isDistinctOn(tokens: readonly SqlToken[], i: number): boolean {
+  return tokens[i]?.text.toLowerCase() === 'distinct' && tokens[i + 1]?.text.toLowerCase() === 'on'
+}
+
 function isOrdered(tokens: readonly SqlToken[]): boolean {
+  const depths = depthsOf(tokens)
+  return tokens.some(
+    ({ text }, i) =>
+      depths[i] === 0 && text.toLowerCase() === 'order' && tokens[i + 1]?.text.toLowerCase() === 'by',
+  )
+}
+
+/** Returns the number of parentheses around each token. */
+function depthsOf(tokens: readonly SqlToken[]): number[] {
   let depth = 0
-  return tokens.some(({ text, kind }, i) => {
+  return tokens.map(({ text, kind }) => {
     if (kind === 'symbol') depth += text === '(' ? 1 : text === ')' ? -1 : 0
-    return depth === 0 && text.toLowerCase() === 'order' && tokens[i + 1]?.text.toLowerCase() === 'by'
+    return depth
   })
 }

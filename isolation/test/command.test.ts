@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
-import { createDatabase } from './databases.ts'
+import { createDatabase, dialects } from './databases.ts'
 import { run, writeFiles } from './probe-command.ts'
 import { config, isolated, shop, sqliteShop } from './shop.ts'
 
@@ -227,6 +227,31 @@ SELECT month FROM sales WHERE 1 = 1 [[ AND {{ filter.all }} = 0 ]]`,
     )
     assert.equal(exitCode, 2)
   })
+
+  for (const dialect of dialects)
+    it(`judges data of one customer as if others had a part of it, with --canary on ${dialect}`, async (t) => {
+      const database = await createDatabase(t, dialect, [
+        ...shop(dialect),
+        "UPDATE sales SET customer = 'acme'",
+        'DELETE FROM orders WHERE id > 1',
+      ])
+      if (database === undefined) return
+      const own = 'customer = {{ user_group.provided_id }}'
+      writeFiles(database.folder, {
+        'isolation.json': JSON.stringify({ ...config, templates: '*.sql' }),
+        'a.sql': isolated,
+        'b.sql': `SELECT amount / (SELECT max(amount) FROM sales) FROM sales WHERE ${own}`,
+        'c.sql': `SELECT id FROM orders WHERE ${own}`,
+      })
+      const args = ['probe', '--allow-write-role']
+      assert.match((await run(database, args)).output, /^(\? .*, so that no leak could show\n){3}/)
+      const { output, exitCode } = await run(database, [...args, '--canary'])
+      assert.match(
+        output,
+        /^ok {5}a\.sql.*\n\? {6}b\.sql {2}gives another result if rows of sales belong to another customer, .*\n\? {6}c\.sql {2}reads orders, in which no/,
+      )
+      assert.equal(exitCode, 2)
+    })
 
   it('compiles templates for databases that it does not run', async (t) => {
     const database = await sqliteShop(

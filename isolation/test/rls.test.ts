@@ -23,6 +23,27 @@ const wrong: Readonly<Record<string, [sql: (role: string) => string, finding: Re
     (role) => `DO $$ BEGIN EXECUTE format('GRANT %I TO ${role}', current_user); END $$`,
     /is a member of .*, to which no policy applies/,
   ],
+  REPLICATION: [(role) => `ALTER ROLE ${role} REPLICATION`, /has REPLICATION/],
+  'a role that may read files': [
+    (role) => `GRANT pg_read_server_files TO ${role}`,
+    /is a member of pg_read_server_files/,
+  ],
+  'a table that only a view can read': [
+    (role) =>
+      `CREATE SCHEMA hidden; CREATE TABLE hidden.copy AS SELECT * FROM sales; GRANT SELECT ON hidden.copy TO ${role};
+       CREATE VIEW copy WITH (security_invoker) AS SELECT * FROM hidden.copy`,
+    /^hidden\.copy may be read by \w+, and isolation\.json does not list it/,
+  ],
+  'a SECURITY DEFINER function that only a view can call': [
+    (role) =>
+      `CREATE SCHEMA hidden; CREATE FUNCTION hidden.total() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT sum(amount) FROM sales $$;
+       CREATE VIEW total WITH (security_invoker) AS SELECT hidden.total(); GRANT SELECT ON total TO ${role}`,
+    /^hidden\.total\(\) is a SECURITY DEFINER function/,
+  ],
+  'a policy that fails without a customer': [
+    () => `ALTER POLICY ugs_isolation ON sales USING (customer = current_setting('ugs.user_group_id'))`,
+    /^public\.sales has the policy ugs_isolation, which is not/,
+  ],
   'the owner': [(role) => `ALTER TABLE sales OWNER TO ${role}`, /^public\.sales \w+ owns it/],
   'no row-level security': [
     () => 'ALTER TABLE sales DISABLE ROW LEVEL SECURITY',

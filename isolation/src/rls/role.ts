@@ -36,17 +36,24 @@ interface FoundRelation {
   readonly columns: Readonly<Record<string, { readonly quoted: string; readonly isExact: boolean }>> | null
 }
 
+/** Roles to which no policy applies, or which read tables from files or from the log of changes. */
 const powersQuery = `
-  SELECT rolname AS name, rolsuper AS "isSuper", rolname = $1 AS "isItself" FROM pg_roles
-  WHERE (rolsuper OR rolbypassrls) AND pg_has_role($1, oid, 'MEMBER')
+  SELECT rolname AS name, rolsuper AS "isSuper", rolname = $1 AS "isItself",
+         CASE WHEN rolbypassrls THEN 'BYPASSRLS' ELSE 'REPLICATION' END AS attribute
+  FROM pg_roles
+  WHERE (rolsuper OR rolbypassrls OR rolreplication OR rolname = 'pg_read_server_files') AND pg_has_role($1, oid, 'MEMBER')
   ORDER BY rolname = $1 DESC, rolname`
+
+/** A view needs no privilege on the schema of what it reads. */
+const isReadByView = (catalog: string, oid: string) =>
+  `EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND refclassid = '${catalog}'::regclass AND refobjid = ${oid})`
 
 const relationsQuery = `
   SELECT n.nspname AS schema, c.relname AS name, c.relkind AS kind, c.relrowsecurity AS "isSecured",
          c.relforcerowsecurity AS "isForced",
          coalesce((SELECT option_value::boolean FROM pg_options_to_table(c.reloptions)
                    WHERE option_name = 'security_invoker'), false) AS "isInvoker",
-         has_schema_privilege($1, n.oid, 'USAGE') AND has_any_column_privilege($1, c.oid, 'SELECT') AS "isReadable",
+         (has_schema_privilege($1, n.oid, 'USAGE') OR ${isReadByView('pg_class', 'c.oid')}) AND has_any_column_privilege($1, c.oid, 'SELECT') AS "isReadable",
          CASE WHEN pg_has_role($1, c.relowner, 'MEMBER') THEN pg_get_userbyid(c.relowner) END AS "ownRole",
          (SELECT json_object_agg(attname, json_build_object(
                    'quoted', quote_ident(attname), 'isExact', coalesce(collisdeterministic, true)))
@@ -69,7 +76,7 @@ const definersQuery = `
   FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = pronamespace
   WHERE prosecdef AND n.nspname !~ '^(pg_|information_schema$)'
     AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
-    AND has_schema_privilege($1, n.oid, 'USAGE') AND has_function_privilege($1, p.oid, 'EXECUTE')
+    AND (has_schema_privilege($1, n.oid, 'USAGE') OR ${isReadByView('pg_proc', 'p.oid')}) AND has_function_privilege($1, p.oid, 'EXECUTE')
   ORDER BY 1`
 
 interface Policy {
@@ -104,6 +111,7 @@ export async function checkRole(
     name: string
     isSuper: boolean
     isItself: boolean
+    attribute: string
   }[]
   const itself = powers.find(({ isItself }) => isItself)
   // A superuser is a member of every role, and no policy applies to it.
@@ -118,9 +126,9 @@ export async function checkRole(
   const definers = (await ask(definersQuery, [role])) as { name: string }[]
   return {
     findings: [
-      ...powers.map(({ name, isItself }) =>
+      ...powers.map(({ name, isItself, attribute }) =>
         isItself
-          ? finding(role, 'has BYPASSRLS', `ALTER ROLE ${quote(role)} NOBYPASSRLS;`)
+          ? finding(role, `has ${attribute}`, `ALTER ROLE ${quote(role)} NO${attribute};`)
           : finding(role, `is a member of ${name}, to which no policy applies`, revoke(name, role)),
       ),
       ...tables.flatMap((table) => checkTable(table, table.relation, policies, role)),
