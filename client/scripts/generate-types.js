@@ -8,6 +8,7 @@ import { ErrorResponse } from '../../server/dist/contract/errors.js'
 import { camelCase } from '../../server/dist/contract/json/json-writer.js'
 import { timestamp, wholeNumber } from '../../server/dist/contract/patterns.js'
 import * as user from '../../server/dist/contract/user/schemas.js'
+import * as session from '../../server/dist/contract/viewer-session/schemas.js'
 import { adminOperations, adminSchemas } from '../../server/dist/http/admin/operations.js'
 
 /**
@@ -34,12 +35,11 @@ const handWritten = new Set([
 const handWrittenTypes = ['DataSource', 'Environment', 'Json', 'JsonInterface', 'JsonObject', 'Mapping']
 /** @type {Record<string, unknown>} */
 const userSchemas = {
-  UserGroupBody: user.UserGroupBody,
-  RotationBody: user.RotationBody,
-  IntrospectionBody: user.IntrospectionBody,
   GetOrCreateResponse: user.GetOrCreateResponse,
   UpdateResponse: user.UpdateResponse,
   RotationResponse: user.RotationResponse,
+  CreateSessionResponse: session.CreateSessionResponse,
+  EndSessionsResponse: session.EndSessionsResponse,
   ActiveToken: user.IntrospectionResponse.anyOf[0],
   ErrorResponse,
   ImportResult: schemaOf('ImportLine').anyOf?.[0] ?? {},
@@ -277,7 +277,7 @@ function tablesText() {
 /** Schemas of the responses of \`/admin/v1\`. */
 export const schemas = ${table(results.map((name) => [name, code(schemaOf(name), true)]))} as const
 
-/** Schemas of the other operations, for their types. */
+/** Schemas of the responses of the other operations, for their types. */
 export const userSchemas = ${table(Object.entries(userSchemas).map(([name, schema]) => [name, code(/** @type {Schema} */ (schema), true)]))} as const
 
 /** Operations of \`/admin/v1\`, by the names of their methods. */

@@ -57,8 +57,8 @@ export type TransportErrorCode =
   | 'bad_response'
 
 /**
- * The service did not respond, so the operation may or may not have taken effect. It is safe to repeat `getOrCreate`
- * and `update`, and `rotate` with the same `idempotencyKey`. For `UserGroupManagement`, see each method.
+ * The service did not respond, so the operation may or may not have taken effect. It is safe to repeat `getOrCreate`,
+ * `update`, `createSession` and `endSessions`, and `rotate` with the same `idempotencyKey`. For `UserGroupManagement`, see each method.
  */
 export class TransportError extends UserGroupServiceError {
   override readonly name = 'TransportError'
@@ -72,7 +72,7 @@ export class TransportError extends UserGroupServiceError {
     message: string,
     details: ResponseDetails & { readonly cause?: unknown } = {},
   ) {
-    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    super(message, details)
     this.code = code
     this.status = details.status
     this.retryAfterMs = details.retryAfterMs

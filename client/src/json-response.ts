@@ -1,12 +1,10 @@
 import { badResponse, ServiceError, TransportError } from './errors.ts'
 import { isArray, isObject, isText, read, type Shape } from './shape.ts'
+import { maxTimeoutMs } from './options.ts'
 import type { HttpResponse } from './transport.ts'
 import type { UserWire } from './wire.ts'
 
 type WireError = UserWire['ErrorResponse']['error']
-
-/** Maximum delay of a Node.js timer. */
-const maxTimeoutMs = 2_147_483_647
 
 const fieldShape: Shape<NonNullable<WireError['fields']>[number]> = {
   path: (value) => typeof value === 'string',
@@ -48,7 +46,8 @@ export function readJson(
     if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
     throw new TransportError(
       'refused',
-      `A proxy in front of the User Group Service refused ${describe(method, status)}`,
+      `A proxy in front of the User Group Service refused ${method} with status ${status}. ` +
+        `Check origin, and that the proxies on the way pass ${method}.`,
       { status, retryAfterMs },
     )
   }
@@ -61,13 +60,6 @@ export function readJson(
   const value = parse(body, isNdjson)
   if (value === undefined) throw badResponse('it is not JSON', { status })
   return value
-}
-
-/** Names the method if the proxy probably refused it: many proxies pass only GET and POST. */
-function describe(method: string, status: number): string {
-  return (method === 'PATCH' || method === 'DELETE') && [403, 405, 501].includes(status)
-    ? `${method} with status ${status}. Configure it to pass PATCH and DELETE, or check origin.`
-    : `the request with status ${status}. Check origin and the proxies on the way.`
 }
 
 /** Returns the error, or undefined if the body is not an error of the service. */
@@ -117,11 +109,7 @@ function readRetryAfter(header: string | undefined, now: number): number | undef
 function parse(body: Uint8Array, isNdjson = false): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    if (!isNdjson) return JSON.parse(text)
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown)
+    return JSON.parse(isNdjson ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text)
   } catch {
     return undefined
   }

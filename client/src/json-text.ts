@@ -1,6 +1,3 @@
-/** A request body whose members may be undefined. Undefined members are omitted. */
-export type WithUndefined<Body> = { readonly [Name in keyof Body]: Body[Name] | undefined }
-
 /**
  * Returns the value as JSON. Omits undefined members, like JSON.stringify. Dates become ISO 8601 texts.
  * @throws TypeError for values that JSON would silently change or lose, such as NaN, -0, and undefined in an array
@@ -22,12 +19,11 @@ function isAltered(holder: object, member: unknown): boolean {
       return Array.isArray(holder)
     case 'object':
       return member !== null && !isPlain(member)
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-      return true
-    default:
+    case 'string':
+    case 'boolean':
       return false
+    default:
+      return true
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Operation } from './connection.ts'
 import { jsonText } from './json-text.ts'
-import { camelCase, read, snakeCase, type Schema } from './schema.ts'
+import { camelCase, snakeCase } from './names.ts'
+import { read, type Schema } from './schema.ts'
 import { operations, schemas } from './schemas.ts'
 
 export type OperationName = keyof typeof operations

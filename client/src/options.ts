@@ -2,7 +2,7 @@ import { systemClock, type Clock } from './clock.ts'
 import type { ErrorCode, TransportErrorCode } from './errors.ts'
 
 /** Maximum delay of a Node.js timer. */
-const maxTimeoutMs = 2_147_483_647
+export const maxTimeoutMs = 2_147_483_647
 
 /** The part of an `Agent` of node:http that distinguishes it. Declared here for platforms without types of Node.js. */
 export interface Agent {

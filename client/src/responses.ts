@@ -10,15 +10,17 @@ import {
   isTextByKeyOrNull,
   isTime,
   read,
+  readNamed,
   type Shape,
 } from './shape.ts'
 import type {
   GetOrCreateResult,
   IntrospectedUserGroup,
-  JsonObject,
   MappedDataSource,
   RotatedUserGroup,
   UpdatedUserGroup,
+  UserGroup,
+  ViewerSession,
 } from './user-group.ts'
 import type { UserWire as Wire } from './wire.ts'
 
@@ -33,7 +35,6 @@ const getOrCreateShape: Shape<Wire['GetOrCreateResponse']> = {
   new_user_group: isBoolean,
   user_group: isObject,
 }
-const updateShape: Shape<Wire['UpdateResponse']> = getOrCreateShape
 const rotationShape: Shape<Wire['RotationResponse']> = { success: isOne, user_group: isObject }
 
 const createdShape: Shape<Wire['GetOrCreateResponse']['user_group']> = { ...identity, properties }
@@ -42,10 +43,20 @@ const rotatedShape: Shape<Wire['RotationResponse']['user_group']> = {
   api_environment_tag: isEnvironment,
 }
 const updatedShape: Shape<Wire['UpdateResponse']['user_group']> = { ...rotatedShape, properties }
+const endSessionsShape: Shape<Wire['EndSessionsResponse']> = { success: isOne }
+const createSessionShape: Shape<Wire['CreateSessionResponse']> = { ...endSessionsShape, session: isObject }
+const sessionShape: Shape<Wire['CreateSessionResponse']['session']> = {
+  token: isText,
+  session_id: isText,
+  expires_at: (value) => isText(value) && Date.parse(value as string) > 0,
+  expires_in_seconds: isCount,
+}
 
-const introspectionShape: Shape<WireIntrospection> = {
+const activeShape: Shape<Pick<WireIntrospection, 'active' | 'token_type'>> = {
   active: (value) => value === true,
   token_type: (value) => value === 'user_group',
+}
+const introspectionShape: Shape<Omit<WireIntrospection, keyof typeof activeShape>> = {
   sub: isText,
   iat: isTime,
   exp: (value) => value === undefined || isTime(value),
@@ -64,26 +75,27 @@ const dataSourceShape: Shape<WireDataSource> = {
 }
 
 export function readGetOrCreate(json: unknown): GetOrCreateResult {
-  const response = read(json, 'the response', getOrCreateShape)
-  const group = read(response.user_group, 'user_group', createdShape)
-  return {
-    newUserGroup: response.new_user_group,
-    userGroup: { ...identityOf(group), properties: group.properties as JsonObject | null },
-  }
+  const { newUserGroup, userGroup } = readNamed(json, 'the response', getOrCreateShape)
+  return { newUserGroup, userGroup: readNamed(userGroup, 'user_group', createdShape) as UserGroup }
 }
 
 export function readUpdate(json: unknown): UpdatedUserGroup {
-  const group = read(read(json, 'the response', updateShape).user_group, 'user_group', updatedShape)
-  return {
-    ...identityOf(group),
-    properties: group.properties as JsonObject | null,
-    environment: group.api_environment_tag,
-  }
+  const { userGroup } = readNamed(json, 'the response', getOrCreateShape)
+  return readNamed(userGroup, 'user_group', updatedShape) as UpdatedUserGroup
 }
 
 export function readRotation(json: unknown): RotatedUserGroup {
-  const group = read(read(json, 'the response', rotationShape).user_group, 'user_group', rotatedShape)
-  return { ...identityOf(group), environment: group.api_environment_tag }
+  return readNamed(readNamed(json, 'the response', rotationShape).userGroup, 'user_group', rotatedShape)
+}
+
+export function readSession(json: unknown): ViewerSession {
+  const { session } = readNamed(json, 'the response', createSessionShape)
+  const named = readNamed(session, 'session', sessionShape)
+  return { ...named, expiresAt: Date.parse(named.expiresAt) }
+}
+
+export function readEndSessions(json: unknown): void {
+  read(json, 'the response', endSessionsShape)
 }
 
 /** Returns null for an inactive token. */
@@ -92,30 +104,20 @@ export function readIntrospection(json: unknown): IntrospectedUserGroup | null {
     if (Object.keys(json).length === 1) return null
     throw badResponse('it is inactive but has more members')
   }
-  const response = read(json, 'the response', introspectionShape)
-  const dataSources = Object.entries(response.data_sources)
+  read(json, 'the response', activeShape)
+  const { sub, iat, exp, dataSources, ...group } = readNamed(json, 'the response', introspectionShape)
   return {
-    providedId: response.sub,
-    teamId: response.team_id,
-    name: response.name,
-    environment: response.api_environment_tag,
-    mapping: response.mapping,
+    providedId: sub,
+    ...(group as Pick<IntrospectedUserGroup, keyof typeof group>),
     // Object.fromEntries instead of assignment: a key may be `__proto__`.
-    dataSources: Object.fromEntries(dataSources.map(([key, value]) => [key, readDataSource(value)])),
-    properties: response.properties as JsonObject | null,
-    token: {
-      issuedAt: response.iat * 1000,
-      expiresAt: response.exp === undefined ? null : response.exp * 1000,
-    },
+    dataSources: Object.fromEntries(
+      Object.entries(dataSources).map(([key, value]) => [key, readDataSource(value)]),
+    ),
+    token: { issuedAt: iat * 1000, expiresAt: exp === undefined ? null : exp * 1000 },
   }
 }
 
-function identityOf(group: Pick<Wire['RotationResponse']['user_group'], keyof typeof identity>) {
-  return { teamId: group.team_id, token: group.token, name: group.name, providedId: group.provided_id }
-}
-
 function readDataSource(value: unknown): MappedDataSource {
-  const { id, provided_id: providedId, name, schema } = read(value, 'data_sources', dataSourceShape)
-  const named = read(schema, 'data_sources', schemaShape)
-  return { id, providedId, name, schema: { id: named.id, providedId: named.provided_id } }
+  const source = readNamed(value, 'data_sources', dataSourceShape)
+  return { ...source, schema: readNamed(source.schema, 'data_sources', schemaShape) }
 }

@@ -1,4 +1,5 @@
 import { badResponse } from './errors.ts'
+import { camelCase } from './names.ts'
 import { schemas } from './schemas.ts'
 import {
   isArray,
@@ -83,14 +84,4 @@ function readText(schema: string, json: unknown, subject: string): unknown {
 
 function isSchemas(schema: Schema): schema is readonly Schema[] {
   return isArray(schema)
-}
-
-/** Returns the name of a member of JSON in code. */
-export function camelCase(name: string): string {
-  if (name === 'api_environment_tag') return 'environment'
-  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

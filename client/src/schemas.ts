@@ -53,14 +53,13 @@ export const schemas = {
   WebhookRedeliveryResponse: { success: '1', redelivered: 'count' },
 } as const
 
-/** Schemas of the other operations, for their types. */
+/** Schemas of the responses of the other operations, for their types. */
 export const userSchemas = {
-  UserGroupBody: { user_group_id: 'text', 'name?': 'text', 'mapping?': 'mapping|null', 'properties?': 'object|null' },
-  RotationBody: { current_token: 'text', 'grace_period_seconds?': 'count' },
-  IntrospectionBody: { token: 'text', 'resource?': 'text', 'token_type_hint?': 'text', 'client_id?': 'text', 'client_secret?': 'text' },
   GetOrCreateResponse: { success: '1', new_user_group: 'boolean', user_group: { team_id: 'count', token: 'text', name: 'text', provided_id: 'text', properties: 'object|null' } },
   UpdateResponse: { success: '1', new_user_group: 'boolean', user_group: { team_id: 'count', token: 'text', name: 'text', provided_id: 'text', properties: 'object|null', api_environment_tag: 'environment' } },
   RotationResponse: { success: '1', user_group: { team_id: 'count', token: 'text', name: 'text', provided_id: 'text', api_environment_tag: 'environment' } },
+  CreateSessionResponse: { success: '1', session: { token: 'text', session_id: 'text', expires_at: 'time', expires_in_seconds: 'count' } },
+  EndSessionsResponse: { success: '1' },
   ActiveToken: { active: 'true', token_type: '"user_group"', sub: 'text', iat: 'count', 'exp?': 'count', team_id: 'count', name: 'text', api_environment_tag: 'environment', mapping: 'mapping|null', data_sources: { '*': { id: 'count', provided_id: 'text', name: 'text', schema: { id: 'count', provided_id: 'text' } } }, properties: 'object|null' },
   ErrorResponse: { success: '0', error: { code: 'malformed_request/malformed_json/body_required/validation_failed/name_required/invalid_method_override/invalid_idempotency_key/invalid_position/unauthenticated/forbidden/user_group_not_found/token_not_found/not_found/method_not_allowed/request_timeout/token_superseded/idempotency_key_in_use/already_exists/in_use/limit_reached/revision_mismatch/body_too_large/unsupported_media_type/idempotency_key_reused/rate_limited/headers_too_large/internal/not_implemented/unavailable', message: 'text', request_id: 'text', 'fields?': [{ path: 'text', message: 'text' }] } },
   ImportResult: { line: 'count', user_group_id: 'text|null', outcome: 'created/updated/unchanged/refused', 'error?': { code: 'malformed_request/malformed_json/body_required/validation_failed/name_required/invalid_method_override/invalid_idempotency_key/invalid_position/unauthenticated/forbidden/user_group_not_found/token_not_found/not_found/method_not_allowed/request_timeout/token_superseded/idempotency_key_in_use/already_exists/in_use/limit_reached/revision_mismatch/body_too_large/unsupported_media_type/idempotency_key_reused/rate_limited/headers_too_large/internal/not_implemented/unavailable', message: 'text', 'fields?': [{ path: 'text', message: 'text' }] } },

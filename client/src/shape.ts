@@ -1,4 +1,5 @@
 import { badResponse } from './errors.ts'
+import { camelCase, type CamelCased } from './names.ts'
 
 type Check = (value: unknown) => boolean
 
@@ -18,6 +19,17 @@ export function read<Wire extends object>(value: unknown, subject: string, shape
     }
   }
   return value as Wire
+}
+
+/** Same as `read`, and returns the members of the shape alone, with their names in code. */
+export function readNamed<Wire extends object>(
+  value: unknown,
+  subject: string,
+  shape: Shape<Wire>,
+): CamelCased<Wire> {
+  const checked = read(value, subject, shape)
+  const names = Object.keys(shape) as (keyof Wire & string)[]
+  return Object.fromEntries(names.map((name) => [camelCase(name), checked[name]])) as CamelCased<Wire>
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

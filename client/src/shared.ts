@@ -56,7 +56,12 @@ export type {
 } from './management-api.ts'
 export type { Agent, ConnectionOptions, OutgoingRequest, RequestEvent, RequestOptions } from './options.ts'
 export type { Page, Paged } from './paged.ts'
-export type { RotationFields, RotationOptions, UserGroupClientOptions } from './user-group-client.ts'
+export type {
+  RotationFields,
+  RotationOptions,
+  SessionOptions,
+  UserGroupClientOptions,
+} from './user-group-client.ts'
 export type { ImportOptions, ImportResult } from './user-group-import.ts'
 export type {
   DataSource,
@@ -68,9 +73,12 @@ export type {
   JsonObject,
   MappedDataSource,
   Mapping,
+  Narrowing,
   RotatedUserGroup,
   UpdatedUserGroup,
   UserGroup,
   UserGroupFields,
+  Viewer,
+  ViewerSession,
 } from './user-group.ts'
 export type { UserGroupContent, VersionRange } from './user-group-management.ts'

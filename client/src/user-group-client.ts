@@ -1,21 +1,32 @@
-import { Connection } from './connection.ts'
-import { jsonText, type WithUndefined } from './json-text.ts'
+import { Connection, type Operation } from './connection.ts'
+import { jsonText } from './json-text.ts'
+import { snakeCased } from './names.ts'
 import { settingsOf, type RequestOptions, type ConnectionOptions } from './options.ts'
-import { readGetOrCreate, readIntrospection, readRotation, readUpdate } from './responses.ts'
+import {
+  readEndSessions,
+  readGetOrCreate,
+  readIntrospection,
+  readRotation,
+  readSession,
+  readUpdate,
+} from './responses.ts'
 import type { CreateTransport } from './transport.ts'
 import type {
   GetOrCreateResult,
   IntrospectedUserGroup,
+  JsonInterface,
+  JsonObject,
+  Narrowing,
   RotatedUserGroup,
   UpdatedUserGroup,
   UserGroupFields,
+  Viewer,
+  ViewerSession,
 } from './user-group.ts'
-import type { UserWire } from './wire.ts'
 
 /** Longer strings cannot be tokens: the service issues at most 80 characters. */
 const maxTokenLength = 1000
 
-const userPath = '/api/user'
 const jsonType = { 'content-type': 'application/json' }
 
 export interface UserGroupClientOptions extends ConnectionOptions {
@@ -39,6 +50,24 @@ export interface RotationOptions extends RequestOptions {
    * you can repeat a failed rotation within 24 hours: the token is rotated once, and you get the original response.
    */
   readonly idempotencyKey?: string | undefined
+}
+
+export interface SessionOptions extends RequestOptions {
+  /** The part of the user group that the session leaves. Default: all of it. */
+  readonly narrow?: Narrowing | undefined
+  /** The dashboards that the session is for, by your own names: 1 to 100. Default: all. */
+  readonly resources?: readonly string[] | undefined
+  /** Lifetime in seconds: 60 to 86400, at most 3600 with `include` or `claims`. Default: 900. */
+  readonly expiresInSeconds?: number | undefined
+  /** The engine that verifies the token itself, as its claim `aud`. */
+  readonly audience?: string | undefined
+  /**
+   * Members of the user group that the token itself carries, for engines that verify it themselves: `name`, or `properties.` and
+   * the name of a property.
+   */
+  readonly include?: readonly string[] | undefined
+  /** Other claims of the token, for engines that verify it themselves. At most 2 KiB as JSON. */
+  readonly claims?: JsonObject | JsonInterface | undefined
 }
 
 /**
@@ -65,16 +94,9 @@ export class UserGroupClient {
    * with `fields`; `forbidden` if something would change and the API token is read-only
    */
   async getOrCreate(fields: UserGroupFields, options: RequestOptions = {}): Promise<GetOrCreateResult> {
-    return this.#connection.execute(
-      {
-        method: 'GET',
-        hasOverride: true,
-        path: userPath,
-        headers: jsonType,
-        body: userGroupBody(fields),
-        read: readGetOrCreate,
-      },
-      this.#connection.limitsFor(options),
+    return this.#execute(
+      { ...postOf('', fields, readGetOrCreate), method: 'GET', hasOverride: true },
+      options,
     )
   }
 
@@ -85,17 +107,7 @@ export class UserGroupClient {
    * @throws ServiceError `user_group_not_found`; `validation_failed` with `fields`; `forbidden`
    */
   async update(fields: UserGroupFields, options: RequestOptions = {}): Promise<UpdatedUserGroup> {
-    return this.#connection.execute(
-      {
-        method: 'PUT',
-        hasOverride: true,
-        path: userPath,
-        headers: jsonType,
-        body: userGroupBody(fields),
-        read: readUpdate,
-      },
-      this.#connection.limitsFor(options),
-    )
+    return this.#execute({ ...postOf('', fields, readUpdate), method: 'PUT', hasOverride: true }, options)
   }
 
   /**
@@ -105,25 +117,33 @@ export class UserGroupClient {
    * @throws ServiceError `token_superseded` if the token was already replaced: `getOrCreate` returns the current one;
    * `token_not_found`; `idempotency_key_reused`; `forbidden`
    */
-  async rotate(
-    { currentToken, gracePeriodSeconds, ...others }: RotationFields,
-    options: RotationOptions = {},
-  ): Promise<RotatedUserGroup> {
+  async rotate(fields: RotationFields, options: RotationOptions = {}): Promise<RotatedUserGroup> {
     const { idempotencyKey = crypto.randomUUID() } = options
-    const body: WithUndefined<UserWire['RotationBody']> = {
-      current_token: currentToken,
-      grace_period_seconds: gracePeriodSeconds,
-    }
-    return this.#connection.execute(
-      {
-        method: 'POST',
-        path: userPath,
-        headers: { ...jsonType, 'idempotency-key': idempotencyKey },
-        body: jsonText({ ...others, ...body }),
-        read: readRotation,
-      },
-      this.#connection.limitsFor(options),
-    )
+    const headers = { ...jsonType, 'idempotency-key': idempotencyKey }
+    return this.#execute({ ...postOf('', fields, readRotation), headers }, options)
+  }
+
+  /**
+   * Creates a session: a short-lived token of one viewer, for the page that shows the dashboard. The session shows what the user
+   * group has at the time of each introspection, and can only narrow that. Nothing is stored, so retries are safe.
+   * @throws ServiceError `user_group_not_found`; `validation_failed` with `fields`; `forbidden`
+   */
+  async createSession(
+    userGroupId: string,
+    viewer: Viewer,
+    { signal, deadlineMs, ...fields }: SessionOptions = {},
+  ): Promise<ViewerSession> {
+    const body = { userGroupId, viewer: snakeCased(viewer), ...fields }
+    return this.#execute(postOf('/create-session', body, readSession), { signal, deadlineMs })
+  }
+
+  /**
+   * Ends the sessions of one viewer, or of all viewers of a user group. The user group token stays. Create the next session of
+   * the viewer a second later. A retry also ends sessions that were created in between.
+   * @throws ServiceError `user_group_not_found`; `forbidden`
+   */
+  async endSessions(userGroupId: string, viewerId?: string, options: RequestOptions = {}): Promise<void> {
+    return this.#execute(postOf('/end-sessions', { userGroupId, viewerId }, readEndSessions), options)
   }
 
   /**
@@ -137,27 +157,30 @@ export class UserGroupClient {
   ): Promise<IntrospectedUserGroup | null> {
     options.signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
-    const form: UserWire['IntrospectionBody'] = { token, token_type_hint: 'user_group' }
-    return this.#connection.execute(
+    return this.#execute(
       {
         method: 'POST',
         path: '/oauth2/introspect',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({ ...form }).toString(),
+        body: new URLSearchParams({ token, token_type_hint: 'user_group' }).toString(),
         read: readIntrospection,
       },
-      this.#connection.limitsFor(options),
+      options,
     )
+  }
+
+  #execute<Result>(operation: Operation<Result>, options: RequestOptions): Promise<Result> {
+    return this.#connection.execute(operation, this.#connection.limitsFor(options))
   }
 }
 
-function userGroupBody({ userGroupId, name, mapping, properties, ...others }: UserGroupFields): string {
-  const body: WithUndefined<UserWire['UserGroupBody']> = {
-    user_group_id: userGroupId,
-    name,
-    mapping,
-    properties,
+/** Unknown fields are passed on: the service names them in its error. */
+function postOf<Result>(path: string, fields: object, read: Operation<Result>['read']): Operation<Result> {
+  return {
+    method: 'POST',
+    path: `/api/user${path}`,
+    headers: jsonType,
+    body: jsonText(snakeCased(fields)),
+    read,
   }
-  // Pass unknown fields on: the service names them in its error.
-  return jsonText({ ...others, ...body })
 }

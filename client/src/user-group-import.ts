@@ -1,6 +1,7 @@
 import type { Connection, Operation } from './connection.ts'
 import { badResponse, type ErrorCode, type FieldFault } from './errors.ts'
-import { jsonText, type WithUndefined } from './json-text.ts'
+import { jsonText } from './json-text.ts'
+import { snakeCased } from './names.ts'
 import type { RequestOptions } from './options.ts'
 import { isArray, isCount, isObject, isOneOf, isText, isTextOrNull, read, type Shape } from './shape.ts'
 import type { UserGroupFields } from './user-group.ts'
@@ -65,16 +66,12 @@ export async function* importRows(
     return results
   }
   for await (const row of rows) {
-    const line = jsonText(bodyOf(row))
+    const line = jsonText(snakeCased(row))
     lines.push(line)
     length += line.length
     if (lines.length >= maxRows || length >= maxLength) yield* await send()
   }
   if (lines.length > 0) yield* await send()
-}
-
-function bodyOf({ userGroupId, ...others }: UserGroupFields): WithUndefined<Wire['UserGroupBody']> {
-  return { user_group_id: userGroupId, ...others }
 }
 
 function importOperation(

@@ -43,7 +43,7 @@ export interface UserGroupFields {
 interface Identity {
   /** Internal id of the user group. You need not store it. */
   readonly teamId: number
-  /** The user group token. Store it, and render the dashboard with it. */
+  /** The user group token, for servers. Pages get a session: see `createSession`. */
   readonly token: string
   readonly name: string
   /** The `userGroupId` that the user group was created with. */
@@ -72,6 +72,42 @@ export interface GetOrCreateResult {
    */
   readonly newUserGroup: boolean
   readonly userGroup: UserGroup
+}
+
+/** The person inside a user group who looks. */
+export interface Viewer {
+  /** Your own id for the person: 1 to 255 characters, compared exactly. */
+  readonly id: string
+  /** 1 to 255 characters. */
+  readonly name?: string | undefined
+  /** Variables for dashboards and SQL, `viewer.properties.…`. At most 2 KiB as JSON and 8 levels deep. */
+  readonly properties?: JsonObject | JsonInterface | undefined
+  /** A name of the IANA time zone database, such as `Europe/Berlin`. */
+  readonly timeZone?: string | undefined
+  /** A language tag (BCP 47), such as `de-DE`. */
+  readonly locale?: string | undefined
+}
+
+/** The part of the user group that a session leaves. */
+export interface Narrowing {
+  /**
+   * Values that stay of properties which are lists or single values. Each must be a value of the property now. A value
+   * that the property loses later is gone in the session too.
+   */
+  readonly properties?: Readonly<Record<string, readonly (string | number | boolean | null)[]>> | undefined
+  /** Keys of the mapping that stay. */
+  readonly schemas?: readonly string[] | undefined
+}
+
+/** The session of a viewer. */
+export interface ViewerSession {
+  /** Give it to the page that shows the dashboard. */
+  readonly token: string
+  /** Claim `jti` of the token. */
+  readonly sessionId: string
+  /** Milliseconds since the Unix epoch, by the clock of the service. */
+  readonly expiresAt: number
+  readonly expiresInSeconds: number
 }
 
 /** A registered data source. */

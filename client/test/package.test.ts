@@ -163,6 +163,21 @@ void client.update({ userGroupId: 'a', properties: () => plan })
 // @ts-expect-error: properties are a JSON object
 void client.update({ userGroupId: 'a', properties: new Date() })
 void tokenOf
+interface Profile { readonly role: string }
+const profile: Profile = { role: 'manager' }
+const narrow = { properties: { regions: ['EU', 7, null] }, schemas: ['sales'] } as const
+const session: Promise<{ readonly token: string; readonly expiresAt: number }> = client.createSession(
+  'a', { id: 'u-7', name: undefined, properties: profile, timeZone: 'Europe/Berlin' }, { narrow, resources: ['a'] },
+)
+void session
+// @ts-expect-error: a viewer has an id
+void client.createSession('a', { name: 'Ada' })
+// @ts-expect-error: unknown member of a viewer
+void client.createSession('a', { id: 'u-7', time_zone: 'Europe/Berlin' })
+// @ts-expect-error: values of narrowed properties are in lists
+void client.createSession('a', { id: 'u-7' }, { narrow: { properties: { region: 'EU' } } })
+const nothing: Promise<void> = client.endSessions('a', undefined, { deadlineMs: 1000 })
+void nothing
 `
     const names = '{ ServiceError, UserGroupClient, UserGroupManagement }'
     writeFileSync(join(backend, 'types.mts'), program(`import ${names} from '@user-group-service/client'`))

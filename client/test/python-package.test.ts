@@ -91,7 +91,7 @@ print(json.dumps([[[str(file) for file in package.files], package.requires] for 
     writeFileSync(join(folder, 'backend.py'), program)
     const environment = { UGS_API_TOKEN: tokens.Testing }
     const lines = (await run(python, ['-W', 'error', 'backend.py'], folder, environment)).trim().split('\n')
-    assert.match(lines[0] ?? '', /^True ugt_testing_\w+$/)
+    assert.match(lines[0] ?? '', /^True ey[\w.-]+$/)
     assert.match(lines[1] ?? '', /^ugt_testing_\w+$/)
     assert.deepEqual(lines.slice(2), [
       "['Example customer']",

@@ -16,7 +16,7 @@ it('the programs of the README work with the built package', async (t) => {
   assert.equal(programs.length, 11)
   const program = [
     ...programs.map((program) => program.replace('http://127.0.0.1:8080', service.origin)),
-    'console.log(JSON.stringify([updated, rotated.environment]))',
+    'console.log(JSON.stringify([updated, rotated.environment, userGroup.token]))',
     'console.log((await suspend(first.items[0])).suspendedAt > 0, await suspend(first.items[0]))',
     "console.log(await rename('customer-42', 'Renamed'))",
     "console.log(await rename('nobody', 'Renamed'))",
@@ -31,17 +31,22 @@ it('the programs of the README work with the built package', async (t) => {
   const [created = '', rotated = '', same, isNew, empty, pages, printed = '', ...others] = output
     .trim()
     .split('\n')
-  assert.match(created, /^true ugt_testing_\w+$/)
+  assert.match(created, /^true ey[\w.-]+$/)
   assert.match(rotated, /^ugt_testing_\w+$/)
   assert.deepEqual([same, isNew], ['true', 'false'])
-  assert.deepEqual(JSON.parse(printed), [
-    {
-      ...{ teamId: 1, token: created.replace('true ', ''), name: 'Example customer' },
-      ...{ providedId: 'customer-42', environment: 'Testing' },
-      properties: { region: 'EU', plan: 'gold' },
-    },
-    'Testing',
-  ])
+  const [group, environment, token] = JSON.parse(printed) as [object, string, string]
+  assert.match(token, /^ugt_testing_\w+$/)
+  assert.deepEqual(
+    [group, environment],
+    [
+      {
+        ...{ teamId: 1, token, name: 'Example customer' },
+        ...{ providedId: 'customer-42', environment: 'Testing' },
+        properties: { region: 'EU', plan: 'gold' },
+      },
+      'Testing',
+    ],
+  )
   assert.deepEqual([empty, pages], ['customer-42: 40 is 213, which is not registered', '1 undefined'])
   const refused = "[ '/name must have 1 to 255 characters' ]"
   assert.deepEqual(others, ['true changed meanwhile', 'renamed', 'not found', refused])

@@ -4,7 +4,7 @@ import { UserGroupClient, type UserGroupClientOptions } from '../src/index.ts'
 import type { UserGroupFields } from '../src/user-group.ts'
 import { apiToken, assertNoToken, clientOf, token } from './support/client.ts'
 import { describeClients } from './support/clients.ts'
-import { active, created, json, rotated, serve, updated } from './support/scripted-server.ts'
+import { active, created, ended, json, rotated, serve, session, updated } from './support/scripted-server.ts'
 
 describeClients('request', ({ language, clientOf }) => {
   const usesFetch = language === 'TypeScript with fetch'
@@ -55,6 +55,44 @@ describeClients('request', ({ language, clientOf }) => {
     assert.match(first.toString(), /^[0-9a-f-]{36}$/)
     assert.notEqual(first, second)
     assert.equal(third, 'mine')
+  })
+
+  it('createSession sends the viewer and the given options', async (t) => {
+    const { origin, received } = await serve(t, json(session))
+    const client = clientOf(origin)
+    await client.createSession('a', { id: 'u-7' })
+    const viewer = { id: 'u-7', name: 'Ada', properties: { teamName: 1 }, locale: 'de-DE' }
+    const options = {
+      narrow: { properties: { regionNames: ['EU', 7, null] }, schemas: ['sales'] },
+      ...{ resources: ['sales-overview'], audience: 'cube', include: ['name'], claims: { isAdmin: false } },
+    }
+    await client.createSession(
+      'a',
+      { ...viewer, timeZone: 'Europe/Berlin' },
+      { ...options, expiresInSeconds: 60 },
+    )
+    assert.deepEqual(
+      received.map(({ method, path, body }) => [method, path, JSON.parse(body) as unknown]),
+      [
+        { user_group_id: 'a', viewer: { id: 'u-7' } },
+        {
+          ...{ user_group_id: 'a', viewer: { ...viewer, time_zone: 'Europe/Berlin' } },
+          ...{ ...options, expires_in_seconds: 60 },
+        },
+      ].map((body) => ['POST', '/api/user/create-session', body]),
+    )
+  })
+
+  it('endSessions sends the viewer, if there is one', async (t) => {
+    const { origin, received } = await serve(t, json(ended))
+    await clientOf(origin).endSessions('a', 'u-7')
+    await clientOf(origin).endSessions('a')
+    assert.deepEqual(
+      received.map(({ method, path, body }) => [method, path, body]),
+      ['{"user_group_id":"a","viewer_id":"u-7"}', '{"user_group_id":"a"}'].map((body) => [
+        ...['POST', '/api/user/end-sessions', body],
+      ]),
+    )
   })
 
   it('introspect sends a form', async (t) => {

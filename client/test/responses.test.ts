@@ -8,8 +8,10 @@ import {
   created,
   json,
   refusal,
+  ended,
   rotated,
   serve,
+  session,
   updated,
   type Responder,
 } from './support/scripted-server.ts'
@@ -36,6 +38,19 @@ describeClients('response', ({ clientOf }) => {
     const { origin } = await serve(t, json(rotated))
     const result = await clientOf(origin).rotate({ currentToken: token })
     assert.deepEqual(result, { ...group, environment: 'Customer' })
+  })
+
+  it('createSession', async (t) => {
+    const { origin } = await serve(t, json(session))
+    assert.deepEqual(await clientOf(origin).createSession('customer-42', { id: 'u-7' }), {
+      ...{ token: session.session.token, sessionId: '4kTq9cZ1Xw2b' },
+      ...{ expiresAt: Date.UTC(2026, 10, 28, 10, 15), expiresInSeconds: 900 },
+    })
+  })
+
+  it('endSessions', async (t) => {
+    const { origin } = await serve(t, json(ended))
+    await assert.doesNotReject(clientOf(origin).endSessions('customer-42'))
   })
 
   const introspected = {
@@ -143,6 +158,29 @@ describeClients(
         assert.deepEqual([received.length, elsewhere.received.length], [3, 0])
       })
     }
+
+    const wrongSessions: Record<string, unknown> = {
+      'no session': { success: 1 },
+      'a session without a token': { ...session, session: { ...session.session, token: undefined } },
+      'a session that ends at no time': {
+        ...session,
+        session: { ...session.session, expires_at: 'tomorrow' },
+      },
+      'a lifetime that is a text': { ...session, session: { ...session.session, expires_in_seconds: '900' } },
+    }
+    for (const [name, wrong] of Object.entries(wrongSessions)) {
+      it(`of createSession: ${name}`, async (t) => {
+        const { origin } = await serve(t, json(wrong))
+        const call = clientOf(origin).createSession('customer-42', { id: 'u-7' })
+        assert.equal((await transportFailure(call)).code, 'bad_response')
+      })
+    }
+
+    it('of endSessions: no success', async (t) => {
+      const { origin } = await serve(t, json({}))
+      const error = await transportFailure(clientOf(origin).endSessions('customer-42'))
+      assert.equal(error.code, 'bad_response')
+    })
 
     const wrongIntrospections: Record<string, unknown> = {
       'an inactive token with more members': { active: false, sub: 'customer-42' },

@@ -7,11 +7,13 @@ import {
   active,
   broken,
   created,
+  ended,
   fault,
   json,
   refusal,
   rotated,
   serve,
+  session,
   updated,
   type Responder,
 } from './support/scripted-server.ts'
@@ -39,6 +41,14 @@ describeClients('a call is retried', ({ clientOf, pausesOf }) => {
         [created, (origin: string) => clientOf(origin).getOrCreate(fields)],
         [updated, (origin: string) => clientOf(origin).update(fields)],
         [rotated, (origin: string) => clientOf(origin).rotate({ currentToken: token })],
+        [session, (origin: string) => clientOf(origin).createSession('customer-42', { id: 'u-7' })],
+        [
+          ended,
+          (origin: string) =>
+            clientOf(origin)
+              .endSessions('customer-42')
+              .then(() => true),
+        ],
         [active, (origin: string) => clientOf(origin).introspect(token)],
       ] as const) {
         const { origin, received } = await serve(t, responder, json(result))

@@ -8,7 +8,10 @@ import { findPython, runPythonCall, type PythonCall, type PythonError } from './
 import { TestClock } from './test-clock.ts'
 
 /** A client library, with the interface of the TypeScript client. */
-export type Client = Pick<UserGroupClient, 'getOrCreate' | 'update' | 'rotate' | 'introspect'>
+export type Client = Pick<
+  UserGroupClient,
+  'getOrCreate' | 'update' | 'rotate' | 'createSession' | 'endSessions' | 'introspect'
+>
 
 export interface ClientLibrary {
   readonly language: 'TypeScript' | 'TypeScript with fetch' | 'Python'
@@ -119,6 +122,17 @@ class PythonClient implements Client {
 
   async rotate(rotation: object, options: object = {}) {
     return camelCase((await this.#call('rotate', snakeCase({ ...rotation, ...options }))) as object) as never
+  }
+
+  async createSession(userGroupId: string, viewer: object, options: object = {}) {
+    const args = { ...snakeCase({ userGroupId, ...options }), viewer: snakeCase(viewer) }
+    const session = (await this.#call('create_session', args)) as { readonly expires_at: string }
+    return { ...camelCase(session), expiresAt: Date.parse(session.expires_at) } as never
+  }
+
+  async endSessions(userGroupId: string, viewerId?: string) {
+    const args = { user_group_id: userGroupId, viewer_id: viewerId }
+    return ((await this.#call('end_sessions', args)) ?? undefined) as undefined
   }
 
   async introspect(token: string | null | undefined) {

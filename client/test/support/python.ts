@@ -35,7 +35,7 @@ export function findPython(name: string): string | undefined {
 
 export interface PythonCall {
   readonly client: Readonly<Record<string, unknown>>
-  readonly method: 'get_or_create' | 'update' | 'rotate' | 'introspect'
+  readonly method: 'get_or_create' | 'update' | 'rotate' | 'create_session' | 'end_sessions' | 'introspect'
   readonly args: object
   readonly isAsync: boolean
 }

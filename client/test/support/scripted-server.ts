@@ -85,6 +85,16 @@ export const created = {
 
 export const rotated = { success: 1, user_group: { ...identity, api_environment_tag: 'Customer' } }
 
+export const session = {
+  success: 1,
+  session: {
+    ...{ token: 'ey.of.asession', session_id: '4kTq9cZ1Xw2b' },
+    ...{ expires_at: '2026-11-28T10:15:00Z', expires_in_seconds: 900 },
+  },
+}
+
+export const ended = { success: 1 }
+
 export const updated = {
   success: 1,
   new_user_group: false,

@@ -10,9 +10,17 @@ import time
 import unittest
 import unittest.mock
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from typing import Any, Callable, Iterator
 
-from user_group_service import AsyncUserGroupClient, ServiceError, TransportError, UserGroupClient, UserGroup
+from user_group_service import (
+    AsyncUserGroupClient,
+    ServiceError,
+    TransportError,
+    UserGroup,
+    UserGroupClient,
+    ViewerSession,
+)
 from user_group_service._connection import retry_delay_seconds
 
 API_TOKEN = "uga_customer_clientoftests"
@@ -95,6 +103,9 @@ class Arguments(unittest.TestCase):
     def test_a_result_prints_no_token(self) -> None:
         group = UserGroup(1, "ugt_customer_secret", "A", "a", None)
         self.assertEqual(repr(group), "UserGroup(team_id=1, name='A', provided_id='a', properties=None)")
+
+        session = ViewerSession("ey.secret", "id", datetime.fromtimestamp(0, timezone.utc), 900)
+        self.assertNotIn("secret", repr(session))
 
     def test_pauses_are_random(self) -> None:
         self.assertGreater(len({retry_delay_seconds(1) for _ in range(100)}), 50)

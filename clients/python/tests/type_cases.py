@@ -31,6 +31,22 @@ async def environment_of(asyncio_client: AsyncUserGroupClient) -> str:
     return (await asyncio_client.rotate("a", grace_period_seconds=60)).environment
 
 
+class Profile(TypedDict):
+    role: str
+
+
+profile: Profile = {"role": "manager"}
+session = client.create_session(
+    "a",
+    {"id": "u-7", "properties": profile, "time_zone": "Europe/Berlin"},
+    narrow={"properties": {"regions": ["EU", 7, None]}, "schemas": ["sales"]},
+    claims=profile,
+)
+lifetime: int = session.expires_in_seconds
+client.end_sessions("a", "u-7")
+
+client.create_session("a", {"name": "Ada"})  # type: ignore[typeddict-item]
+client.create_session("a", {"id": "u-7", "timeZone": "UTC"})  # type: ignore[typeddict-item]
 client.update("a", mapping={"40": 213})  # type: ignore[dict-item]
 client.update("a", colour="red")  # type: ignore[call-arg]
 client.update("a", properties=["EU"])  # type: ignore[arg-type]

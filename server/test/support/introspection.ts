@@ -15,6 +15,7 @@ export interface Claims {
   readonly sub: string
   readonly iat: number
   readonly exp?: number
+  readonly jti?: string
   readonly team_id: number
   readonly name: string
   readonly api_environment_tag: string
@@ -24,6 +25,7 @@ export interface Claims {
     { id: number; provided_id: string; name: string; schema: { id: number; provided_id: string } }
   >
   readonly properties: Record<string, unknown> | null
+  readonly viewer?: object
 }
 
 /** Introspects a token with an API token. */

@@ -18,10 +18,13 @@ from .user_group import (
     IntrospectedUserGroup,
     Keep,
     MappedDataSource,
+    Narrowing,
     RotatedUserGroup,
     Schema,
     UpdatedUserGroup,
     UserGroup,
+    Viewer,
+    ViewerSession,
 )
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "IntrospectedUserGroup",
     "Keep",
     "MappedDataSource",
+    "Narrowing",
     "RotatedUserGroup",
     "Schema",
     "ServiceError",
@@ -43,5 +47,7 @@ __all__ = [
     "UserGroup",
     "UserGroupClient",
     "UserGroupServiceError",
+    "Viewer",
+    "ViewerSession",
     "__version__",
 ]

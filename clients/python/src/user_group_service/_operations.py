@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 from urllib.parse import urlencode
 
 from ._connection import Operation, checked_idempotency_key
 from ._json import json_bytes
-from ._responses import read_get_or_create, read_introspection, read_rotation, read_update
+from ._responses import (
+    read_end_sessions,
+    read_get_or_create,
+    read_introspection,
+    read_rotation,
+    read_session,
+    read_update,
+)
 from .user_group import (
     KEEP,
     GetOrCreateResult,
     IntrospectedUserGroup,
     Keep,
+    Narrowing,
     RotatedUserGroup,
     UpdatedUserGroup,
+    Viewer,
+    ViewerSession,
 )
 
 # Longer strings cannot be tokens: the service issues at most 80 characters.
@@ -54,6 +64,33 @@ def rotate(
     return Operation("POST", "/api/user", headers, json_bytes(body), read_rotation)
 
 
+def create_session(
+    user_group_id: str,
+    viewer: Viewer,
+    narrow: Optional[Narrowing],
+    resources: Optional[Sequence[str]],
+    expires_in_seconds: Optional[int],
+    audience: Optional[str],
+    include: Optional[Sequence[str]],
+    claims: Optional[Mapping[str, object]],
+) -> Operation[ViewerSession]:
+    options = {
+        "narrow": narrow,
+        "resources": resources,
+        "expires_in_seconds": expires_in_seconds,
+        "audience": audience,
+        "include": include,
+        "claims": claims,
+    }
+    body = _session_body(user_group_id, {"viewer": viewer, **options})
+    return Operation("POST", "/api/user/create-session", _json_type, body, read_session)
+
+
+def end_sessions(user_group_id: str, viewer_id: Optional[str]) -> Operation[None]:
+    body = _session_body(user_group_id, {"viewer_id": viewer_id})
+    return Operation("POST", "/api/user/end-sessions", _json_type, body, read_end_sessions)
+
+
 def introspect(token: Optional[str]) -> Optional[Operation[Optional[IntrospectedUserGroup]]]:
     """Returns None if the text cannot be a token."""
     if not isinstance(token, str) or token == "" or len(token) > _max_token_length:
@@ -61,6 +98,11 @@ def introspect(token: Optional[str]) -> Optional[Operation[Optional[Introspected
     form = urlencode({"token": token, "token_type_hint": "user_group"}, errors="replace").encode()
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return Operation("POST", "/oauth2/introspect", headers, form, read_introspection)
+
+
+def _session_body(user_group_id: str, fields: Mapping[str, object]) -> bytes:
+    body: Dict[str, object] = {"user_group_id": user_group_id, **fields}
+    return json_bytes({name: value for name, value in body.items() if value is not None})
 
 
 def _user_group_body(user_group_id: str, name: Name, mapping: MappingField, properties: Properties) -> bytes:

@@ -14,6 +14,7 @@ from .user_group import (
     Schema,
     UpdatedUserGroup,
     UserGroup,
+    ViewerSession,
 )
 
 Check = Callable[[Any], bool]
@@ -41,11 +42,30 @@ def _is_time(value: Any) -> bool:
     return _is_count(value) and int(value) < 253_402_300_800
 
 
+def _parsed_time(text: str) -> datetime:
+    # Before Python 3.11, fromisoformat does not know the Z.
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def _is_time_text(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and _parsed_time(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
 _identity: Shape = {"team_id": _is_count, "token": _is_text, "name": _is_text, "provided_id": _is_text}
 _environment: Shape = {"api_environment_tag": lambda value: value in ("Customer", "Testing")}
 _properties: Shape = {"properties": _is_object_or_none}
-_success: Shape = {"success": lambda value: bool(value == 1), "user_group": _is_object}
-_created: Shape = {**_success, "new_user_group": lambda value: isinstance(value, bool)}
+_success: Shape = {"success": lambda value: bool(value == 1)}
+_rotated: Shape = {**_success, "user_group": _is_object}
+_created: Shape = {**_rotated, "new_user_group": lambda value: isinstance(value, bool)}
+_session: Shape = {
+    "token": _is_text,
+    "session_id": _is_text,
+    "expires_at": _is_time_text,
+    "expires_in_seconds": _is_count,
+}
 _schema: Shape = {"id": _is_count, "provided_id": _is_text}
 _data_source: Shape = {**_schema, "name": _is_text, "schema": _is_object}
 _introspection: Shape = {
@@ -80,9 +100,24 @@ def read_update(value: object) -> UpdatedUserGroup:
 
 
 def read_rotation(value: object) -> RotatedUserGroup:
-    response = _read(value, "the response", _success)
+    response = _read(value, "the response", _rotated)
     group = _read(response["user_group"], "user_group", {**_identity, **_environment})
     return RotatedUserGroup(**_identity_of(group), environment=group["api_environment_tag"])
+
+
+def read_session(value: object) -> ViewerSession:
+    response = _read(value, "the response", {**_success, "session": _is_object})
+    session = _read(response["session"], "session", _session)
+    return ViewerSession(
+        session["token"],
+        session["session_id"],
+        _parsed_time(session["expires_at"]),
+        session["expires_in_seconds"],
+    )
+
+
+def read_end_sessions(value: object) -> None:
+    _read(value, "the response", _success)
 
 
 def read_introspection(value: object) -> Optional[IntrospectedUserGroup]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional, Sequence, Union
 
 from . import _operations
 from ._connection import Connection, Operation, Result
@@ -15,8 +15,11 @@ from .user_group import (
     GetOrCreateResult,
     IntrospectedUserGroup,
     Keep,
+    Narrowing,
     RotatedUserGroup,
     UpdatedUserGroup,
+    Viewer,
+    ViewerSession,
 )
 
 
@@ -77,6 +80,31 @@ class AsyncUserGroupClient:
         """See `UserGroupClient.rotate`."""
         operation = _operations.rotate(current_token, grace_period_seconds, idempotency_key)
         return await self._run(operation, deadline_seconds)
+
+    async def create_session(
+        self,
+        user_group_id: str,
+        viewer: Viewer,
+        *,
+        narrow: Optional[Narrowing] = None,
+        resources: Optional[Sequence[str]] = None,
+        expires_in_seconds: Optional[int] = None,
+        audience: Optional[str] = None,
+        include: Optional[Sequence[str]] = None,
+        claims: Optional[Mapping[str, object]] = None,
+        deadline_seconds: Optional[float] = None,
+    ) -> ViewerSession:
+        """See `UserGroupClient.create_session`."""
+        operation = _operations.create_session(
+            user_group_id, viewer, narrow, resources, expires_in_seconds, audience, include, claims
+        )
+        return await self._run(operation, deadline_seconds)
+
+    async def end_sessions(
+        self, user_group_id: str, viewer_id: Optional[str] = None, *, deadline_seconds: Optional[float] = None
+    ) -> None:
+        """See `UserGroupClient.end_sessions`."""
+        await self._run(_operations.end_sessions(user_group_id, viewer_id), deadline_seconds)
 
     async def introspect(
         self, token: Optional[str], *, deadline_seconds: Optional[float] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional, Sequence, Union
 
 from . import _operations
 from ._connection import Connection
@@ -12,8 +12,11 @@ from .user_group import (
     GetOrCreateResult,
     IntrospectedUserGroup,
     Keep,
+    Narrowing,
     RotatedUserGroup,
     UpdatedUserGroup,
+    Viewer,
+    ViewerSession,
 )
 
 
@@ -90,6 +93,44 @@ class UserGroupClient:
         return self._connection.execute(
             _operations.rotate(current_token, grace_period_seconds, idempotency_key), limits
         )
+
+    def create_session(
+        self,
+        user_group_id: str,
+        viewer: Viewer,
+        *,
+        narrow: Optional[Narrowing] = None,
+        resources: Optional[Sequence[str]] = None,
+        expires_in_seconds: Optional[int] = None,
+        audience: Optional[str] = None,
+        include: Optional[Sequence[str]] = None,
+        claims: Optional[Mapping[str, object]] = None,
+        deadline_seconds: Optional[float] = None,
+    ) -> ViewerSession:
+        """Creates a session: a short-lived token of one viewer, for the page that shows the dashboard.
+
+        The session shows what the user group has at the time of each introspection, and can only narrow that. Nothing is stored,
+        so retries are safe. `resources` are the dashboards that the session is for, by your own names. `expires_in_seconds` is 60
+        to 86400, by default 900.
+
+        For engines that verify the token themselves: `audience` is its claim `aud`, `include` names what the token carries of the
+        user group (`name`, or `properties.` and the name of a property), `claims` are others. The lifetime is then at most 3600.
+        """
+        limits = self._connection.limits(deadline_seconds)
+        operation = _operations.create_session(
+            user_group_id, viewer, narrow, resources, expires_in_seconds, audience, include, claims
+        )
+        return self._connection.execute(operation, limits)
+
+    def end_sessions(
+        self, user_group_id: str, viewer_id: Optional[str] = None, *, deadline_seconds: Optional[float] = None
+    ) -> None:
+        """Ends the sessions of one viewer, or of all viewers of a user group. The user group token stays.
+
+        Create the next session of the viewer a second later. A retry also ends sessions that were created in between.
+        """
+        limits = self._connection.limits(deadline_seconds)
+        self._connection.execute(_operations.end_sessions(user_group_id, viewer_id), limits)
 
     def introspect(
         self, token: Optional[str], *, deadline_seconds: Optional[float] = None

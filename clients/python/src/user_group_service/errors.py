@@ -91,8 +91,8 @@ class ServiceError(UserGroupServiceError):
 class TransportError(UserGroupServiceError):
     """The service did not respond, so the operation may or may not have taken effect.
 
-    It is safe to repeat `get_or_create` and `update`, and `rotate` with the same idempotency key. `status` is the HTTP status
-    if there was a response.
+    It is safe to repeat `get_or_create`, `update`, `create_session` and `end_sessions`, and `rotate` with the same idempotency
+    key. `status` is the HTTP status if there was a response.
     """
 
     def __init__(

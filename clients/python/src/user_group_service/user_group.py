@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Dict, Literal, Optional
+from typing import Any, Dict, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 Environment = Literal["Customer", "Testing"]
 
@@ -25,7 +25,7 @@ class _Identity:
     team_id: int
     """Internal id of the user group. You need not store it."""
     token: str = field(repr=False)
-    """The user group token. Store it, and render the dashboard with it."""
+    """The user group token, for servers. Pages get a session: see `create_session`."""
     name: str
     provided_id: str
     """The `user_group_id` that the user group was created with."""
@@ -53,6 +53,44 @@ class GetOrCreateResult:
     """True if this call created the user group. Also false if the call was retried because the response to the creation was
     lost."""
     user_group: UserGroup
+
+
+class _ViewerId(TypedDict):
+    id: str
+    """Your own id for the person. Compared exactly."""
+
+
+class Viewer(_ViewerId, total=False):
+    """The person inside a user group who looks."""
+
+    name: str
+    properties: Mapping[str, object]
+    """Variables for dashboards and SQL, `viewer.properties.…`. At most 2 KiB as JSON and 8 levels deep."""
+    time_zone: str
+    """A name of the IANA time zone database, such as `Europe/Berlin`."""
+    locale: str
+    """A language tag (BCP 47), such as `de-DE`."""
+
+
+class Narrowing(TypedDict, total=False):
+    """The part of the user group that a session leaves."""
+
+    properties: Mapping[str, Sequence[Union[str, int, float, bool, None]]]
+    """Values that stay of properties which are lists or single values. Each must be a value of the property now. A value that
+    the property loses later is gone in the session too."""
+    schemas: Sequence[str]
+    """Keys of the mapping that stay."""
+
+
+@dataclass(frozen=True)
+class ViewerSession:
+    token: str = field(repr=False)
+    """Give it to the page that shows the dashboard."""
+    session_id: str
+    """Claim `jti` of the token."""
+    expires_at: datetime
+    """By the clock of the service."""
+    expires_in_seconds: int
 
 
 @dataclass(frozen=True)
