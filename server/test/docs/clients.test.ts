@@ -87,7 +87,11 @@ describe(page, () => {
         PYTHONPATH: join(repository, 'clients/python/src'),
       })
       if (heading === 'curl') assertResponses(output.trim().split('\n'))
-      else assert.equal(output.toLowerCase(), 'created: true\nerror: user_group_not_found\nrotated: true\n')
+      else
+        assert.equal(
+          output.toLowerCase(),
+          'created: true\nsession: 900\nerror: user_group_not_found\nrotated: true\n',
+        )
     })
   }
 
@@ -113,6 +117,7 @@ function assertResponses(lines: readonly string[]): void {
     responses.map(({ success, new_user_group: isNew, error }) => [success, isNew, error?.code]),
     [
       [1, true, undefined],
+      [1, undefined, undefined],
       [0, undefined, 'user_group_not_found'],
       [1, undefined, undefined],
     ],
