@@ -67,8 +67,13 @@ CREATE TABLE unindexed_user_group (
   revision     bigint   NOT NULL,
   bucket       smallint NOT NULL,
   environment  text     NOT NULL COLLATE "C",
+  removed_id   text,
+  removed_name text,
   PRIMARY KEY (workspace_id, environment, team_id, revision, bucket) -- search, update of the search index
 );
+
+-- Removal of names from the search index.
+CREATE INDEX unindexed_user_group_removed ON unindexed_user_group (workspace_id, environment, team_id) WHERE removed_name IS NOT NULL;
 
 CREATE TABLE search_posting (
   workspace_id  bigint NOT NULL,
@@ -76,9 +81,11 @@ CREATE TABLE search_posting (
   team_count    bigint NOT NULL,
   environment   text   NOT NULL COLLATE "C",
   gram          text   NOT NULL COLLATE "C",
-  team_ids      text   NOT NULL,
+  team_ids      bytea  NOT NULL,
   PRIMARY KEY (workspace_id, environment, first_team_id, gram) -- search
 );
+-- Compression would cost more than it saves.
+ALTER TABLE search_posting ALTER COLUMN team_ids SET STORAGE EXTERNAL;
 
 -- The runs of an environment.
 CREATE INDEX search_posting_by_run ON search_posting (workspace_id, environment, first_team_id) WHERE gram = '';
@@ -516,8 +523,8 @@ BEGIN
               _version_properties)
     AS version (bucket, team_id, revision, updated_at, updated_by, name, mapping, properties)
   WHERE name IS NOT NULL AND team_id = ANY (changed);
-  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
-  SELECT _workspace_id, _environment, bucket, team_id, old_revision + 1
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision, removed_name)
+  SELECT _workspace_id, _environment, bucket, team_id, old_revision + 1, old_name
   FROM unnest(_buckets, _team_ids, _old_revisions, _new_name, _version_name) AS new (bucket, team_id, old_revision, name, old_name)
   WHERE name <> old_name AND team_id = ANY (changed)
   ON CONFLICT DO NOTHING;
@@ -693,8 +700,9 @@ BEGIN
   DELETE FROM superseded_token WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM idempotency_key WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
   DELETE FROM user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id;
-  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
-  VALUES (_workspace_id, _environment, _bucket, _team_id, -_revision)
+  INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision, removed_id, removed_name)
+  SELECT workspace_id, environment, bucket, team_id, -revision, provided_id, name
+  FROM deleted_user_group WHERE workspace_id = _workspace_id AND bucket = _bucket AND team_id = _team_id
   ON CONFLICT DO NOTHING;
   INSERT INTO audit_event (workspace_id, environment, bucket, event_id, action, author, request_id, team_id, provided_id, details)
   VALUES (_workspace_id, _environment, _bucket, _event_id, _action, _author, _request_id, _team_id, _provided_id, _details);

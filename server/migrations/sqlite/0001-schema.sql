@@ -54,35 +54,40 @@ CREATE TABLE user_group (
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
 -- Changes that the search index lacks (decision 0043). `revision` is that of the user group, negative for a deletion, so that each change
--- has a row of its own.
+-- has a row of its own. `removed_id` and `removed_name` are to be removed from the index.
 CREATE TABLE unindexed_user_group (
   workspace_id INTEGER NOT NULL,
   environment  TEXT    NOT NULL,
   team_id      INTEGER NOT NULL,
   revision     INTEGER NOT NULL,
+  removed_id   TEXT,
+  removed_name TEXT,
   PRIMARY KEY (workspace_id, environment, team_id, revision) -- search, update of the search index
 ) STRICT, WITHOUT ROWID;
 
+-- Removal of names from the search index.
+CREATE INDEX unindexed_user_group_removed ON unindexed_user_group (workspace_id, environment, team_id) WHERE removed_name IS NOT NULL;
+
 CREATE TRIGGER user_group_created AFTER INSERT ON user_group BEGIN
-  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision);
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision, NULL, NULL);
 END;
 CREATE TRIGGER user_group_renamed AFTER UPDATE OF name ON user_group WHEN NEW.name <> OLD.name BEGIN
-  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision);
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (NEW.workspace_id, NEW.environment, NEW.team_id, NEW.revision, NULL, OLD.name);
 END;
 CREATE TRIGGER user_group_deleted AFTER DELETE ON user_group BEGIN
-  INSERT OR IGNORE INTO unindexed_user_group VALUES (OLD.workspace_id, OLD.environment, OLD.team_id, -OLD.revision);
+  INSERT OR IGNORE INTO unindexed_user_group VALUES (OLD.workspace_id, OLD.environment, OLD.team_id, -OLD.revision, OLD.provided_id, OLD.name);
 END;
 
--- The search index: for each run of up to 2,048 user groups, from `first_team_id` to that of the next run, and each three characters of
--- their folded names and ids, the user groups that have them. `team_ids` are differences to `first_team_id`, in base 36. The empty gram
--- has all user groups of the run.
+-- The search index: for each run of about 8,192 user groups, from `first_team_id` to that of the next run, and each three characters of
+-- their folded names and ids, the user groups that have them. `team_ids` are differences to `first_team_id`, in ascending order, of three
+-- bytes each, the lowest first. The empty gram has all user groups of the run.
 CREATE TABLE search_posting (
   workspace_id  INTEGER NOT NULL,
   environment   TEXT    NOT NULL,
   first_team_id INTEGER NOT NULL,
   gram          TEXT    NOT NULL,
   team_count    INTEGER NOT NULL,
-  team_ids      TEXT    NOT NULL,
+  team_ids      BLOB    NOT NULL,
   PRIMARY KEY (workspace_id, environment, first_team_id, gram) -- search
 ) STRICT, WITHOUT ROWID;
 

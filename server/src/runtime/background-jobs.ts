@@ -78,6 +78,11 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
         () => store.userGroupSearch.updateIndex(),
         warn('The search index could not be updated'),
       ),
+      runEvery(
+        hourMs,
+        () => store.userGroupSearch.eraseFromIndex(),
+        warn('Removed names could not be erased from the search index'),
+      ),
       runEvery(hourMs, () => deleteAllExpired(store, config), warn('Expired rows could not be deleted')),
     )
     if (metrics !== undefined)

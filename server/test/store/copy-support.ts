@@ -28,7 +28,7 @@ export async function sourceFile(t: Scope, userGroups = 2): Promise<SourceFile> 
   await changing(source, (store) => fill(store, userGroups))
   // An update of the search index would need many user groups.
   const database = new BetterSqlite3(path)
-  database.exec("INSERT INTO search_posting VALUES (1, 'Customer', 1, 'a', 1, '0')")
+  database.exec("INSERT INTO search_posting VALUES (1, 'Customer', 1, 'a', 1, x'000000')")
   database.close()
   return source
 }

@@ -13,6 +13,9 @@ export interface UserGroupSearchStore {
   /** Adds changes to the search index wherever many have gathered. Searches find user groups that it lacks, but read each of them. */
   updateIndex(): Promise<number>
 
+  /** Removes deleted user groups and replaced names from the search index. */
+  eraseFromIndex(): Promise<number>
+
   /** Counts how many mappings have each mapping entry. Reads a bounded number of entries per call. */
   countEntries(query: CountEntries): Promise<EntryCounts>
 }

@@ -18,6 +18,8 @@ export interface SearchLimits {
   readonly rows: number
   /** Time that a call should take at most, in milliseconds. It examines fewer rows if their properties are long. */
   readonly ms: number
+  /** Maximum number of runs of the search index that one call examines. */
+  readonly runs: number
   /** Maximum number of rows that one transaction of an update of the search index reads or writes. */
   readonly indexedRows: number
 }
@@ -45,7 +47,7 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
       if (filter.mappedTo?.length === 0) return { userGroups: [], position: null }
       const parses = filter.property !== undefined || filter.schemaKey !== undefined
       const started = performance.now()
-      const result = yield* searchSlice(query, parses ? parsedRows : limits.rows)
+      const result = yield* searchSlice(query, { rows: parses ? parsedRows : limits.rows, runs: limits.runs })
       if (parses) {
         const ms = performance.now() - started
         if (ms > limits.ms) parsedRows = Math.max(minRows, Math.floor(parsedRows / 2))
@@ -68,13 +70,17 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
       return entryCountsOf(rows, limits.rows)
     },
 
-    updateIndex: inBatches(() => updateIndex(limits.indexedRows)),
+    updateIndex: inBatches(() => updateIndex({ portion: limits.indexedRows, erases: false })),
+    eraseFromIndex: inBatches(() => updateIndex({ portion: limits.indexedRows, erases: true })),
   }
 }
 
-function* searchSlice({ workspaceId, environment, filter, position, limit }: SearchUserGroups, rows: number) {
+function* searchSlice(
+  { workspaceId, environment, filter, position, limit }: SearchUserGroups,
+  limits: Pick<SearchLimits, 'rows' | 'runs'>,
+) {
   const scope = { workspaceId, environment }
-  let { candidates, end } = yield* sliceOf(scope, filter, position, rows)
+  let { candidates, end } = yield* sliceOf(scope, filter, position, limits)
   if (hasPart(filter) && filter.providedIdPrefix === undefined)
     candidates = yield* withParts(scope, candidates, filter)
   const conditions = conditionsOf(filter)
@@ -96,7 +102,7 @@ function* sliceOf(
   scope: TenantScope,
   filter: UserGroupFilter,
   position: string | null,
-  rows: number,
+  { rows, runs }: Pick<SearchLimits, 'rows' | 'runs'>,
 ): Operation<Slice> {
   const { providedIdPrefix, mappedTo, suspended, namePart = '', textPart = '' } = filter
   if (providedIdPrefix !== undefined)
@@ -106,7 +112,7 @@ function* sliceOf(
   if (mappedTo !== undefined) return byTeamId(yield* mappedTeamIds(scope, mappedTo, slice), rows)
   if (suspended === true) return byTeamId(yield* suspendedTeamIds(scope, slice), rows)
   const [text = ''] = [foldText(namePart), foldText(textPart)].sort((a, b) => b.length - a.length)
-  const { teamIds, end } = yield* findInIndex(scope, { ...slice, text })
+  const { teamIds, end } = yield* findInIndex(scope, { ...slice, text, maxRuns: runs })
   return { ...byTeamId(teamIds, Infinity), end: end === null ? null : String(end) }
 }
 

@@ -42,7 +42,7 @@ export interface PostgresOptions extends PrimaryPoolOptions, MigrationOptions {
 const pingDeadlineMs = 1000
 
 /** A search takes some hundredths of a second of one connection. */
-const searchLimits = { rows: 2000, ms: 50, indexedRows: Infinity }
+const searchLimits = { rows: 2000, ms: 50, runs: 256, indexedRows: Infinity }
 
 /** @throws StoreError */
 export async function openPostgresStore(server: PostgresServer, options: PostgresOptions): Promise<Store> {

@@ -92,7 +92,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
 }
 
 /** A call takes at most some milliseconds, for which other requests wait. */
-const searchLimits = { rows: 500, ms: 4, indexedRows: 150 }
+const searchLimits = { rows: 500, ms: 4, runs: 32, indexedRows: 100 }
 
 function addSearchFunctions(database: Database): void {
   const options = { deterministic: true, directOnly: true }

@@ -44,6 +44,7 @@ async function startWithDeadNode() {
       searchPort(new PostgresRunner(primary as PrimaryPool, retry, distribution), {
         rows: 10,
         ms: 10,
+        runs: 10,
         indexedRows: 10,
       }).search({
         workspaceId: 1,

@@ -3,6 +3,7 @@ import { freshDatabase, migratedDatabase, nodeUrls } from '../../support/databas
 import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeMigrations } from '../contract/migrations-contract.ts'
@@ -40,6 +41,7 @@ const query = (url: string, sql: string) =>
   withSession(url, async (session) => (await session.query<Record<string, unknown>>(sql)).rows)
 
 describeMappingEntries('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
+describeErasure('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
 
 describeMigrations('PostgreSQL', {
   dialect: 'postgres',

@@ -10,6 +10,7 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describePaging } from '../contract/paging-contract.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
@@ -55,6 +56,7 @@ const query = (url: string, sql: string) => {
 }
 
 describeMappingEntries('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
+describeErasure('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
 
 describeMigrations('SQLite', {
   dialect: 'sqlite',

@@ -14,6 +14,10 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
     'unindexed_user_group',
     '(workspace_id, environment, team_id, revision, bucket)',
   ],
+  unindexed_user_group_removed: [
+    'unindexed_user_group',
+    '(workspace_id, environment, team_id) WHERE removed_name IS NOT NULL',
+  ],
   search_posting_pkey: ['search_posting', '(workspace_id, environment, first_team_id, gram)'],
   search_posting_by_run: ['search_posting', "(workspace_id, environment, first_team_id) WHERE gram = ''"],
   superseded_token_pkey: ['superseded_token', '(workspace_id, team_id, token_hash, bucket)'],
