@@ -43,7 +43,11 @@ describe('ugs user-group, management commands', () => {
     await create('search-a', '--properties', '{"plan":"gold","seats":7}', '--mapping', '{"40":"eu"}')
     await create('search-B', '--properties', '{"plan":"gold"}')
     await create('other')
+    await ugs('update other --name', 'Müller')
     for (const [options, ids] of [
+      [['--text', 'HER'], ['other']],
+      [['--text', 'MULL'], ['other']],
+      [['--name', 'other'], []],
       [
         ['--id-prefix', 'search-'],
         ['search-B', 'search-a'],
