@@ -93,6 +93,7 @@ export type AuditAction =
   | 'user_group.deleted'
   | 'user_group.restored'
   | 'user_group.sessions_ended'
+  | 'user_group.viewed_as'
   | 'api_token.created'
   | 'api_token.rotated'
   | 'api_token.limited'
@@ -560,6 +561,13 @@ export interface UserGroupView {
   readonly versions: readonly UserGroupVersion[]
 }
 
+export interface ViewAs {
+  /** Shows dashboards as the user group. Open it once; do not pass it on. */
+  readonly url: string
+  /** End of the session. */
+  readonly expiresAt: number
+}
+
 /** The delivery of one event to one webhook endpoint. */
 export interface WebhookDelivery {
   /** Id of the delivery. */
@@ -756,6 +764,14 @@ export interface ManagementOperations {
     fields?: SessionsToEnd,
     options?: ChangeOptions,
   ): Promise<AdminUserGroup>
+
+  /**
+   * Views as a user group. Creates a viewer session of 5 minutes, and returns the URL of your page of dashboards with
+   * it. The id of the viewer is `support:` and the name of the API token, and the viewer has `support: true`. It is
+   * in the audit log. Requires `UGS_DASHBOARD_URL`.
+   * @throws ServiceError `user_group_not_found`
+   */
+  viewAsUserGroup(teamId: number, options?: RequestOptions): Promise<ViewAs>
 
   /**
    * Shows what a user group sees. Returns the variables as the renderer gets them, the data sources that the mapping

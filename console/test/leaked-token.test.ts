@@ -46,6 +46,20 @@ describe('leaked token page', () => {
     assert.ok(!(await contentOf(page)).includes(token))
   })
 
+  it('ends the sessions of the viewer of a leaked session', async (t) => {
+    const { open, create, service } = running()
+    await create('with sessions')
+    const options = ['--viewer', 'ada', '--environment', 'Customer']
+    const token = (await service.ugs('session', 'create', 'with sessions', ...options)).stdout.trim()
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await lookUp(page, `GET /embed#session=${token} 200`)
+    await page.getByText('Its holder sees what ada sees').waitFor()
+    await stop(page)
+    await page.getByText('All sessions of ada are over').waitFor()
+    assert.equal(await isActive(token), false)
+  })
+
   it('ends the grace period of a superseded token and keeps the current one', async (t) => {
     const { open, create, admin } = running()
     const created = await create('replaced')

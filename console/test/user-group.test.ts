@@ -127,6 +127,54 @@ describe('user group page', () => {
     assertInactive(await introspect(next))
   })
 
+  it('ends the sessions of a viewer, and with a new token those of all', async (t) => {
+    const { open, create, introspect, service } = running()
+    const team = await create('viewers', { name: 'Viewed customer' })
+    const session = async (viewer: string) => {
+      const options = ['--viewer', viewer, '--environment', 'Customer']
+      return (await service.ugs('session', 'create', 'viewers', ...options)).stdout.trim()
+    }
+    const [ada, bob] = [await session('ada'), await session('bob')]
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'End sessions' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Viewer' }).fill('ada')
+    await assertAccessible(page)
+    await dialog.getByRole('button', { name: 'End the sessions' }).click()
+    await page.getByText('The sessions are over').waitFor()
+    assertInactive(await introspect(ada))
+    assertActive(await introspect(bob))
+
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    await dialog.getByRole('checkbox', { name: 'End all viewer sessions, too' }).check()
+    await dialog.getByRole('button', { name: 'Rotate the token' }).click()
+    await page.getByText('The token is replaced').waitFor()
+    for (const token of [bob, team.token]) assertInactive(await introspect(token))
+  })
+
+  it('views as a customer, or says which setting is missing', async (t) => {
+    const { open, create } = running()
+    const team = await create('viewed as', { name: 'Shown customer' })
+    const page = await open(t, { path: `/user-groups/${team.team_id}`, expected: /501/ })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'View as this customer' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Open its dashboards' }).click()
+    await dialog.getByText('UGS_DASHBOARD_URL').waitFor()
+    await page.route('**/view-as', (route) =>
+      route.fulfill({
+        json: { success: 1, url: 'about:blank#session=x', expires_at: '2026-11-28T10:00:00Z' },
+      }),
+    )
+    const opened = page.context().waitForEvent('page')
+    await dialog.getByRole('button', { name: 'Open its dashboards' }).click()
+    await (await opened).close()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('suspends and deletes, each after explaining the consequences', async (t) => {
     const { open, create, introspect } = running()
     const team = await create('leaving', { name: 'Leaving customer' })

@@ -6,11 +6,13 @@ const checksumLength = 6
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Returns true if a text has a token or the start of one. Such a text must not be part of an address, which is logged. */
-export const mayHaveToken = (text: string): boolean => prefix.test(text)
+export const mayHaveToken = (text: string): boolean => prefix.test(text) || /\beyJ[\w-]{20}/.test(text)
+
+const session = /\beyJ[\w-]+\.[\w-]+\.[\w-]{86}/
 
 /** Extracts the token from pasted text, such as a log line. */
 export function tokenIn(text: string): string {
-  return pattern.exec(text)?.[0] ?? text.trim()
+  return pattern.exec(text)?.[0] ?? session.exec(text)?.[0] ?? text.trim()
 }
 
 /** Returns the environment that a token names, or undefined if it is incomplete. */

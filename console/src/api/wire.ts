@@ -14,8 +14,10 @@ export type Difference = Wire['DiffResponse']['differences'][number]
 export type EnvironmentTag = UserGroup['api_environment_tag']
 type Leaked = Wire['LeakedTokenResponse']
 type OfUserGroup = Extract<Leaked, { kind: 'user_group_token' }>
+type OfSession = Extract<Leaked, { kind: 'viewer_session' }>
 type OfApiToken = Extract<Leaked, { kind: 'api_token' }>
 /** The owner of a token. Its `kind` decides which members it has. */
 export type LeakedToken = Pick<Leaked, 'kind' | 'works'> &
   Partial<Omit<OfUserGroup, 'kind' | 'works'>> &
+  Partial<Omit<OfSession, 'kind' | 'works'>> &
   Partial<Omit<OfApiToken, 'kind' | 'works'>>

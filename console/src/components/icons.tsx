@@ -72,6 +72,12 @@ export const IconDots = icon(
 )
 export const IconDownload = icon('M4 17v2a2 2 0 0 0 2 2h12a2 2 0 0 0 2 -2v-2', 'M7 11l5 5l5 -5', 'M12 4l0 12')
 export const IconEqual = icon('M5 10h14', 'M5 14h14')
+export const IconDoorExit = icon(
+  'M13 12v.01',
+  'M3 21h18',
+  'M5 21v-16a2 2 0 0 1 2 -2h7.5m2.5 10.5v7.5',
+  'M14 7h7m-3 -3l3 3l-3 3',
+)
 export const IconEye = icon(
   'M10 12a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
   'M21 12c-2.4 4 -5.4 6 -9 6c-3.6 0 -6.6 -2 -9 -6c2.4 -4 5.4 -6 9 -6c3.6 0 6.6 2 9 6',

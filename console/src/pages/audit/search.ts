@@ -63,6 +63,7 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'user_group.deleted': 'User group deleted',
   'user_group.restored': 'User group restored',
   'user_group.sessions_ended': 'Viewer sessions ended',
+  'user_group.viewed_as': 'Viewed as a customer',
   'api_token.created': 'API token created',
   'api_token.rotated': 'API token rotated',
   'api_token.limited': 'API token limited',

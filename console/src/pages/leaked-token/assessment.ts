@@ -17,9 +17,31 @@ const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
  * @param isStopped true if the token was stopped just now
  */
 export function assess(leaked: Leaked, isStopped: boolean, now = Date.now()): Assessment {
+  if (leaked.kind === 'viewer_session') return assessSession(leaked, isStopped)
   return leaked.kind === 'api_token'
     ? assessApiToken(leaked, isStopped)
     : assessUserGroupToken(leaked, isStopped, now)
+}
+
+function assessSession(
+  { works, viewer_id: viewerId, expires_at: expiresAt }: Leaked,
+  isStopped: boolean,
+): Assessment {
+  if (isStopped)
+    return {
+      works: false,
+      title: 'It is stopped',
+      text: `All sessions of ${viewerId} are over. Your backend can create new ones.`,
+      canBeStopped: false,
+    }
+  return {
+    works,
+    title: works ? 'It works' : 'It does not work',
+    text: works
+      ? `Its holder sees what ${viewerId} sees, until ${format.format(Date.parse(expiresAt ?? ''))}.`
+      : 'It has expired, was ended, or its user group is suspended.',
+    canBeStopped: works,
+  }
 }
 
 function assessApiToken({ works, api_token: apiToken }: Leaked, isStopped: boolean): Assessment {

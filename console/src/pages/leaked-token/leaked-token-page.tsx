@@ -73,8 +73,8 @@ function TokenForm({ text, onChange, onChecked }: FormProps) {
             label="Token"
             description={
               <>
-                A user group token (<Code>ugt_…</Code>) or an API token (<Code>uga_…</Code>). A line of a log
-                that has one in it will do.
+                A user group token (<Code>ugt_…</Code>), a viewer session (<Code>eyJ…</Code>) or an API token
+                (<Code>uga_…</Code>). A line of a log that has one in it will do.
               </>
             }
             value={text}

@@ -22,7 +22,7 @@ export function Result({ token, leaked: found, onStopped }: Props) {
   if (leaked.kind === 'unknown') return <Unknown token={token} />
   const assessment = assess(leaked, stopped !== undefined)
   return (
-    <Section title={leaked.kind === 'api_token' ? 'An API token' : 'A user group token'}>
+    <Section title={titles[leaked.kind]}>
       <Stack gap="md">
         <Verdict assessment={assessment} />
         {leaked.user_group !== undefined && <UserGroupOwner userGroup={leaked.user_group} />}
@@ -52,6 +52,12 @@ export function Result({ token, leaked: found, onStopped }: Props) {
       </Stack>
     </Section>
   )
+}
+
+const titles = {
+  api_token: 'An API token',
+  user_group_token: 'A user group token',
+  viewer_session: 'A viewer session',
 }
 
 function Verdict({ assessment: { works, title, text } }: { readonly assessment: Assessment }) {

@@ -47,6 +47,12 @@ export function StopDialog({ token, leaked, onStopped, onClose }: Props) {
 function Consequences({ leaked }: Pick<Props, 'leaked'>) {
   const { api_token: own } = useSession()
   const { user_group: userGroup, valid_until: validUntil, api_token: apiToken } = leaked
+  if (leaked.kind === 'viewer_session')
+    return (
+      <Text size="sm">
+        All sessions of the viewer {leaked.viewer_id} end at once. Your backend can create new ones.
+      </Text>
+    )
   if (apiToken !== undefined) {
     return (
       <>

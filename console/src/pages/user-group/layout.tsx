@@ -1,5 +1,13 @@
 import { Button, Group, Menu, Text } from '@mantine/core'
-import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '../../components/icons.tsx'
+import {
+  IconDots,
+  IconDoorExit,
+  IconEye,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+  IconTrash,
+} from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { Fragment, useState } from 'react'
@@ -12,6 +20,7 @@ import { LoadingState, NotShownState } from '../../components/states.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
 import { DeleteDialog, ResumeDialog, SuspendDialog } from './state-dialogs.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
+import { EndSessionsDialog, ViewAsDialog } from './session-dialogs.tsx'
 import { UserGroupTabs } from './tabs.tsx'
 import { useTeamId } from './use-user-group.ts'
 
@@ -65,6 +74,8 @@ const dialogs = {
   suspend: SuspendDialog,
   resume: ResumeDialog,
   delete: DeleteDialog,
+  endSessions: EndSessionsDialog,
+  viewAs: ViewAsDialog,
 }
 
 function Actions({ viewed }: { readonly viewed: Viewed }) {
@@ -87,6 +98,15 @@ function Actions({ viewed }: { readonly viewed: Viewed }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<IconEye size={16} aria-hidden />} onClick={() => setOpen('viewAs')}>
+            View as this customer
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconDoorExit size={16} aria-hidden />}
+            onClick={() => setOpen('endSessions')}
+          >
+            End sessions
+          </Menu.Item>
           {isSuspended ? (
             <Menu.Item
               leftSection={<IconPlayerPlay size={16} aria-hidden />}

@@ -1,4 +1,4 @@
-import { Radio, Stack, Text } from '@mantine/core'
+import { Checkbox, Radio, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { useChange, type Viewed } from '../../api/user-groups.ts'
@@ -12,6 +12,16 @@ const gracePeriods = [
   { seconds: 604_800, label: 'After 7 days', text: '' },
 ]
 
+function announce(seconds: number): void {
+  notifications.show({
+    title: 'The token is replaced',
+    message:
+      seconds === 0
+        ? 'The old one has stopped. Your backend gets the new one with its next request.'
+        : 'The old one stops at the end of its grace period. Your backend gets the new one with its next request.',
+  })
+}
+
 interface Props {
   readonly viewed: Viewed
   readonly onClose: () => void
@@ -19,20 +29,19 @@ interface Props {
 
 export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose }: Props) {
   const [seconds, setSeconds] = useState(0)
+  const [endsSessions, setEndsSessions] = useState(false)
   const { mutate, isPending, error } = useChange(String(userGroup.team_id))
+  const onSuccess = () => {
+    announce(seconds)
+    onClose()
+  }
   const rotate = () =>
     mutate(
       { method: 'POST', path: '/rotate', body: { grace_period_seconds: seconds }, ifMatch: etag },
       {
         onSuccess: () => {
-          notifications.show({
-            title: 'The token is replaced',
-            message:
-              seconds === 0
-                ? 'The old one has stopped. Your backend gets the new one with its next request.'
-                : 'The old one stops at the end of its grace period. Your backend gets the new one with its next request.',
-          })
-          onClose()
+          if (!endsSessions) onSuccess()
+          else mutate({ method: 'POST', path: '/end-sessions', body: {} }, { onSuccess })
         },
       },
     )
@@ -65,6 +74,12 @@ export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose 
         The page of this customer needs the new token: your backend gets it with its next GET /api/user
         request.
       </Text>
+      <Checkbox
+        label="End all viewer sessions, too"
+        description="A new token alone ends none."
+        checked={endsSessions}
+        onChange={(event) => setEndsSessions(event.currentTarget.checked)}
+      />
       {userGroup.suspended_at !== null && (
         <Text size="sm">It is suspended: the new token is also inactive until you resume it.</Text>
       )}
