@@ -107,7 +107,7 @@ async function probe(
   const templates = await readTemplates(config)
   const customers = await readCustomers(config, serviceOf(env))
   const verdicts = await judge(templates, config, customers, values, timeoutMs, env)
-  print(format({ verdicts, customers: customers.length - 1 }))
+  print(format({ verdicts, customers: customers.length - 1, folder: config.folder }))
   if (verdicts.some(({ judgement }) => judgement === 'leak')) return 1
   return verdicts.every(({ judgement }) => judgement === 'ok') ? 0 : 2
 }

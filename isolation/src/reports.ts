@@ -1,3 +1,4 @@
+import { isAbsolute, relative, sep } from 'node:path'
 import type { Verdict } from './probe.ts'
 
 /** Limits of the judgements. */
@@ -7,6 +8,8 @@ const limits = [
 ]
 
 export interface Report {
+  /** Folder to which the paths are relative. */
+  readonly folder: string
   readonly verdicts: readonly Verdict[]
   /** Number of customers without the stranger. */
   readonly customers: number
@@ -64,26 +67,29 @@ function junit({ verdicts }: Report): string {
   ].join('\n')
 }
 
-function sarif({ verdicts }: Report): string {
+function sarif({ verdicts, folder }: Report): string {
   const rules = [
     { id: 'leak', shortDescription: { text: "The result depends on other customers' rows" } },
     { id: 'not_judged', shortDescription: { text: 'The template could not be judged' } },
   ]
   const results = verdicts
     .filter(({ judgement }) => judgement !== 'ok')
-    .map(({ path, judgement, reason, line }) => ({
-      ruleId: judgement,
-      level: judgement === 'leak' ? 'error' : 'warning',
-      message: { text: reason },
-      locations: [
-        {
-          physicalLocation: {
-            artifactLocation: { uri: encodeURI(path.replace(/#.*$/, '')) },
-            region: { startLine: line ?? 1 },
+    .map(({ path, judgement, reason, line }) => {
+      const [, file = path, name] = /^(.*\.[cm]?js)#(.*)$/.exec(path) ?? []
+      return {
+        ruleId: judgement,
+        level: judgement === 'leak' ? 'error' : 'warning',
+        message: { text: name === undefined ? reason : `${name}: ${reason}` },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: uriOf(folder, file) },
+              region: { startLine: line ?? 1 },
+            },
           },
-        },
-      ],
-    }))
+        ],
+      }
+    })
   return JSON.stringify(
     {
       $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -93,6 +99,13 @@ function sarif({ verdicts }: Report): string {
     undefined,
     2,
   )
+}
+
+/** Returns the URI of a file relative to the current folder, which is that of the repository in CI. */
+function uriOf(folder: string, file: string): string {
+  const path = relative(process.cwd(), folder)
+  const isInside = path !== '' && !path.startsWith('..') && !isAbsolute(path)
+  return [...(isInside ? path.split(sep) : []), ...file.split('/')].map(encodeURIComponent).join('/')
 }
 
 function placeOf({ path, line }: Verdict): string {

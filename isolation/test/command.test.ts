@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { basename, dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import { createDatabase, dialects } from './databases.ts'
@@ -70,6 +71,31 @@ describe('ugs-isolation probe', () => {
     assert.deepEqual(runs[0].results[2]?.locations, [
       { physicalLocation: { artifactLocation: { uri: 'sql/deep/c.sql' }, region: { startLine: 2 } } },
     ])
+  })
+
+  it('names in SARIF the file of a template, also of a module, from the current folder', async (t) => {
+    const database = await sqliteShop(
+      t,
+      { 'sql/#1 %.sql': leaking, 'list.mjs': "export default { all: 'SELECT id FROM sales' }" },
+      { templates: ['sql/*.sql', '*.mjs'] },
+    )
+    t.mock.method(process, 'cwd', () => dirname(database.folder))
+    const { output } = await run(database, ['probe', '--format', 'sarif'])
+    const { runs } = JSON.parse(output) as {
+      runs: [{ results: { message: unknown; locations: { physicalLocation: unknown }[] }[] }]
+    }
+    const folder = basename(database.folder)
+    const region = { startLine: 1 }
+    assert.deepEqual(
+      runs[0].results.map(({ locations }) => locations[0]?.physicalLocation),
+      [
+        { artifactLocation: { uri: `${folder}/list.mjs` }, region },
+        { artifactLocation: { uri: `${folder}/sql/%231%20%25.sql` }, region },
+      ],
+    )
+    assert.deepEqual(runs[0].results[0]?.message, {
+      text: "all: acme_corp: 18 of 24 rows differ if other customers' rows are hidden",
+    })
   })
 
   it('prints values of rows only with --show-rows', async (t) => {
