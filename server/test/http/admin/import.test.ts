@@ -226,6 +226,17 @@ describe('an import', () => {
     assert.equal(await find('bad'), undefined)
   })
 
+  test('lists ten thousand refused rows, counts the others and imports what follows', async () => {
+    const body = 'x\n'.repeat(12_000) + lines({ user_group_id: 'after-x', name: 'X' })
+    const response = await admin.importUserGroups({ body })
+    const results = assertSucceeded<Record<string, unknown>[]>(response, 'importUserGroups')
+    assert.equal(results.length, 10_002)
+    assert.deepEqual(results.slice(-2), [
+      { line: 12_001, user_group_id: 'after-x', outcome: 'created' },
+      { summary: { rows: 12_001, created: 1, updated: 0, unchanged: 0, refused: 12_000, dry_run: false } },
+    ])
+  })
+
   test('accepts the same data as CSV and finds nothing to change', async () => {
     const rows = [
       {

@@ -4,7 +4,11 @@ import type { Delimiter } from '../../../contract/import/csv.ts'
 import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
 import { delimiterNames, wholeNumbers } from '../../../contract/patterns.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
-import { UserGroupImport, type ImportRow } from '../../../domain/user-group/user-group-import.ts'
+import {
+  UserGroupImport,
+  type ImportResult,
+  type ImportRow,
+} from '../../../domain/user-group/user-group-import.ts'
 import type { AdminOperation, AdminResponse } from '../operation.ts'
 import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
@@ -13,6 +17,9 @@ import { textEnum } from '../../../contract/text-enum.ts'
 
 const tag = 'User group management'
 
+/** Maximum number of refused rows in a response. Each takes up to a hundred times the space of its row, in a temporary file. */
+const maxRefusedLines = 10_000
+
 export const importExportOperations = {
   importUserGroups: {
     tag,
@@ -20,7 +27,7 @@ export const importExportOperations = {
     path: '/user-groups/import',
     summary: 'Import user groups',
     description:
-      'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
+      'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. Refused rows after the first 10,000 have no line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
     query: Type.Object(
       {
         dry_run: Type.Optional(
@@ -97,8 +104,13 @@ async function* importLines(
   rows: AsyncIterable<readonly ImportRow[]>,
   isDryRun: boolean,
 ): AsyncGenerator<string> {
+  let refused = 0
+  const hasLine = ({ outcome }: ImportResult) => outcome !== 'refused' || ++refused <= maxRefusedLines
   for await (const results of userGroupImport.run(rows))
-    yield results.map((result) => `${importResultJson(result)}\n`).join('')
+    yield results
+      .filter(hasLine)
+      .map((result) => `${importResultJson(result)}\n`)
+      .join('')
   yield `${importSummaryJson(userGroupImport.summary, isDryRun)}\n`
 }
 

@@ -34,7 +34,7 @@ const ImportSummary = response({
     created: count('Number of user groups created.', 990),
     updated: count('Number of user groups changed.', 0),
     unchanged: count('Number of user groups that already matched their row.', 0),
-    refused: count('Number of rows refused.', 10),
+    refused: count('Number of rows refused. Only the first 10,000 have a line.', 10),
     dry_run: Type.Boolean({ description: 'True if nothing was written.', examples: [false] }),
   }),
 })
