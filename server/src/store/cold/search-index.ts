@@ -269,16 +269,14 @@ function* runOf(scope: TenantScope, teamId: number): Operation<Run> {
 function* tasksOf({ scope, run, changes }: Update, portion: number): Generator<Task, undefined> {
   const postings = new Map<string, PostingChange>()
   for (const some of portions(changes, portion)) yield () => collect(scope, some, postings)
-  const sorted = [...postings.values()].sort((a, b) => (a.gram < b.gram ? -1 : 1))
   const isAppended = ({ removed, added: [first = -1] }: PostingChange) =>
     removed.length === 0 && first > run.last
-  // An update that is repeated after an interruption appends nothing, because `run.last` is of the first posting.
-  for (const some of portions(sorted.filter(isAppended), portion)) yield () => append(scope, run, some)
-  for (const some of portions(
-    sorted.filter((change) => !isAppended(change)),
-    portion,
-  ))
-    yield () => rewrite(scope, run, some)
+  const [appended, rewritten] = [true, false].map((is) =>
+    [...postings.values()].filter((change) => isAppended(change) === is),
+  ) as [PostingChange[], PostingChange[]]
+  // The first one is that of all user groups, so an update that is repeated after an interruption appends nothing twice.
+  for (const some of portions(appended, portion)) yield () => append(scope, run, some)
+  for (const some of portions(rewritten, portion)) yield () => rewrite(scope, run, some)
   for (const some of portions(changes, portion)) yield () => deleteChanges(scope, some)
 }
 
