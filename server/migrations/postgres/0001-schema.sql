@@ -242,6 +242,8 @@ CREATE TABLE console_session (
 
 -- Deletion of expired sessions.
 CREATE INDEX console_session_by_use ON console_session (last_used_at);
+-- Deletion of the oldest sessions of an API token.
+CREATE INDEX console_session_by_api_token ON console_session (api_token_id, last_used_at);
 
 CREATE TABLE sign_in_link (
   link_hash    bytea  NOT NULL PRIMARY KEY,

@@ -250,6 +250,8 @@ CREATE TABLE console_session (
 
 -- Deletion of expired sessions.
 CREATE INDEX console_session_by_use ON console_session (last_used_at);
+-- Deletion of the oldest sessions of an API token.
+CREATE INDEX console_session_by_api_token ON console_session (api_token_id, last_used_at);
 
 -- One-time links that sign in to the web console (decision 0036). Only the SHA-256 of a link's secret is stored.
 CREATE TABLE sign_in_link (

@@ -5,6 +5,9 @@ import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Operations } from './operation.ts'
 import { sql } from './sql.ts'
 
+/** Maximum number of sessions of an API token. */
+const maxSessions = 1000
+
 /** Console sessions and sign-in links. */
 export const sessions: Operations<SessionStore> = {
   *create(session) {
@@ -19,6 +22,10 @@ export const sessions: Operations<SessionStore> = {
     // An earlier attempt may have created it.
     if (created.length === 0) return isAmbiguous && (yield* selectSession(hash)).length > 0
     for (const replaced of replacedHashes) yield* deleteSession(replaced)
+    yield* sql`DELETE FROM console_session WHERE session_hash IN (
+      SELECT session_hash FROM console_session WHERE api_token_id = ${apiToken.id}
+      ORDER BY last_used_at DESC LIMIT ${maxSessions} OFFSET ${maxSessions}
+    )`
     yield* appendAuditEvent('console_session.created', signIn(session))
     return true
   },

@@ -67,6 +67,19 @@ export function describeConsoleSessions(name: string, openFreshStore: () => Prom
       assert.equal(await store.sessions.find(hash), null)
     })
 
+    it('keeps the thousand sessions of an API token that were used last', async () => {
+      const [{ id }, other] = [await apiToken(), await apiToken()]
+      const hashes = Array.from({ length: 1002 }, () => randomBytes(32))
+      const ofOther = randomBytes(32)
+      await store.sessions.create(newSession(ofOther, other.id, 1))
+      for (const [i, hash] of hashes.entries()) await store.sessions.create(newSession(hash, id, 5000 + i))
+      const found = await Promise.all([ofOther, ...hashes].map((hash) => store.sessions.find(hash)))
+      assert.deepEqual(
+        found.map((session) => session !== null),
+        [true, false, false, ...hashes.slice(2).map(() => true)],
+      )
+    })
+
     it('deletes only the given session, and accepts a repeated deletion', async () => {
       const { id } = await apiToken()
       const [deleted, other] = [randomBytes(32), randomBytes(32)]

@@ -48,6 +48,7 @@ const indexes: Readonly<Record<string, readonly [table: string, definition: stri
   ended_session_by_expiry: ['ended_session', '(ended_at)'],
   registry_pkey: ['registry', '(workspace_id, environment)'],
   console_session_pkey: ['console_session', '(session_hash)'],
+  console_session_by_api_token: ['console_session', '(api_token_id, last_used_at)'],
   console_session_by_use: ['console_session', '(last_used_at)'],
   sign_in_link_pkey: ['sign_in_link', '(link_hash)'],
   secret_key_check_pkey: ['secret_key_check', '(key_id)'],
