@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiToken, runCommand } from '../support/command.ts'
+import { sendRequest } from '../support/http.ts'
 import { assertActive, assertInactive, introspector, type Introspect } from '../support/introspection.ts'
 import { startReplicas, type Replica } from '../support/replicas.ts'
 import { assertSuccess, tokenIn } from '../support/user-api.ts'
 
-const { all } = await startReplicas({ after }, 3, { UGS_MAPPING: 'registered' })
+const replicas = await startReplicas({ after }, 3, { UGS_MAPPING: 'registered' })
+const { all } = replicas
 const [first] = all
 const apiToken = await createApiToken(first.service, 'Testing', '--scopes', 'introspect')
 const introspects: Introspect[] = all.map(({ service }) => introspector(service.origin, apiToken))
@@ -87,4 +90,48 @@ test('a token of a deleted user group is inactive on all replicas in the next re
   for (const introspect of introspects) assertActive(await introspect(token))
   await runCommand(first.service, 'user-group', 'delete', 'deleted', '--environment', 'Testing')
   for (const introspect of introspects) assertInactive(await introspect(token))
+})
+
+test('ended sessions are inactive on all replicas in the next request, and new ones active', async () => {
+  await first.api.get({ user_group_id: 'viewed', name: 'Name' })
+  const post = (replica: Replica, path: string, body: object) =>
+    sendRequest(replica.service.origin, { method: 'POST', path, token: replicas.token, body })
+  const create = async (replica: Replica) => {
+    const viewer = { id: 'u-7' }
+    const response = await post(replica, '/api/user/create-session', { user_group_id: 'viewed', viewer })
+    return (assertSuccess(response) as unknown as { session: { token: string } }).session.token
+  }
+  for (const replica of [...all, ...all]) {
+    const tokens = await Promise.all(all.map(create))
+    for (const introspect of [...introspects, ...introspects])
+      for (const token of tokens) assertActive(await introspect(token))
+    const ended = await post(replica, '/api/user/end-sessions', { user_group_id: 'viewed', viewer_id: 'u-7' })
+    assertSuccess(ended)
+    for (const introspect of introspects) for (const token of tokens) assertInactive(await introspect(token))
+    // A session of the second in which others ended is over, too.
+    while (Math.floor(Date.now() / 1000) === Math.floor(Date.parse(String(ended.headers.date)) / 1000))
+      await sleep(20)
+  }
+})
+
+test('a stolen signing key is retired on all replicas in the next request', async () => {
+  const session = async () =>
+    (
+      await runCommand(
+        first.service,
+        'session',
+        'create',
+        'viewed',
+        '--viewer',
+        'u-8',
+        '--environment',
+        'Testing',
+      )
+    ).trim()
+  const stolen = await session()
+  for (const introspect of [...introspects, ...introspects]) assertActive(await introspect(stolen))
+  await runCommand(first.service, 'signing-key', 'rotate', '--now', '--environment', 'Testing')
+  for (const introspect of introspects) assertInactive(await introspect(stolen))
+  const next = await session()
+  for (const introspect of introspects) assertActive(await introspect(next))
 })
