@@ -4,13 +4,12 @@ import {
   type CompiledSql,
   type SqlDialect,
 } from '@user-group-service/renderer/templates'
-import { otherId, ownId, shares } from './canary.ts'
 import { differenceOf, isSame, isSameExceptTies, isSameList } from './compare.ts'
 import { isObject, type Config } from './config.ts'
 import type { Database, Row, RowLevelSecurity, TableRead } from './databases/database.ts'
 import { QueryError, UsageError } from './errors.ts'
 import { opaqueFunctionsOf, requireSafeRole } from './rls/probe.ts'
-import { hasRows, hasTwoRows, withContent, type Content } from './shadow.ts'
+import { hasRows, hasTwoRows, otherId, ownId, shares, withContent, type Content } from './shadow.ts'
 import {
   dependsOnOrder,
   NotJudged,
@@ -215,9 +214,10 @@ export class Probe {
       if (isSameExceptTies(plain, alone, reordered)) return null
       if (!reordered.every((rows) => isSameList(plain, rows))) throw new NotJudged(isOrderDependent)
     } else if (!reordered.every((rows) => isSame(plain, rows))) {
-      // Then only the number of rows can tell.
+      // Then only the number of rows can tell, unless a subquery picks rows.
       const isSameCount = reordered.every(({ length }) => length === plain.length)
-      if (!isSameCount || alone.length === plain.length) throw new NotJudged(isOrderDependent)
+      if (!isSameCount || alone.length === plain.length || picksRowsInside(statement))
+        throw new NotJudged(isOrderDependent)
     }
     return this.#leakOf(customer, difference, Math.max(plain.length, alone.length))
   }
@@ -283,7 +283,8 @@ export class Probe {
     gaps: readonly (readonly [table: KnownTable, reason: string])[],
   ): Promise<void> {
     for (const [table, reason] of gaps) {
-      const rows = await this.#database.query({ text: hasTwoRows(table, this.#database), values: [] })
+      const text = hasTwoRows(table, this.#database)
+      const rows = await this.#attempt('', () => this.#database.query({ text, values: [] }))
       if (table.owner?.includes('{{') === true || rows.length < 2) throw new NotJudged(reason)
     }
     const tables = gaps.map(([table]) => table)

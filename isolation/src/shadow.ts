@@ -1,4 +1,3 @@
-import { canaryRows, type Canary } from './canary.ts'
 import type { Database } from './databases/database.ts'
 import type { KnownTable, Statement } from './statement.ts'
 
@@ -7,6 +6,24 @@ import type { KnownTable, Statement } from './statement.ts'
  * order of the rows of a table has no meaning, so a result that depends on it is none of the data.
  */
 export type Content = 'own' | 'nulls' | 'ascending' | 'descending' | Canary
+
+/**
+ * Tables whose rows are given to two customers, for tables in which no customer has rows next to another's. Nothing is written: table
+ * expressions replace the column of the customer's id. No key changes or repeats, so that each row joins those that it joined before.
+ */
+interface Canary {
+  readonly tables: readonly KnownTable[]
+  /** Rows that the customer gets. */
+  readonly own: keyof typeof shares
+  /** Rows that the query sees. */
+  readonly sees: 'all' | 'own'
+}
+
+/** Conditions on the number of a row. */
+export const shares = { even: 'ugs_row % 2 = 0', odd: 'ugs_row % 2 = 1', first: 'ugs_row = 1', none: '1 = 0' }
+
+/** Variables with the ids of the two customers. */
+export const [ownId, otherId] = ['ugs_isolation.own', 'ugs_isolation.other'] as const
 
 /** Returns the template with a table expression in front for each listed table that it names. */
 export function withContent(
@@ -54,12 +71,20 @@ function rowsOf(table: KnownTable, content: Content, database: Database): string
   return `${all} ORDER BY ${inOrder(table, content === 'ascending' ? 'ASC' : 'DESC', database)} ${database.noLimit}`
 }
 
+function canaryRows(table: KnownTable, { own, sees }: Canary, database: Database): string {
+  const { quote } = database
+  const isOwn = shares[own]
+  const columns = table.relation.columns.map((column) => {
+    if (column !== table.owner) return quote(column)
+    // The last branch, which no row takes, has the type of the column.
+    return `CASE WHEN ${isOwn} THEN {{ ${ownId} }} WHEN 1 = 1 THEN {{ ${otherId} }} ELSE ${quote(column)} END AS ${quote(column)}`
+  })
+  const numbered = `SELECT *, row_number() OVER (ORDER BY ${inOrder(table, 'ASC', database)}) AS ugs_row FROM ${qualified(table, database)}`
+  return `SELECT ${columns.join(', ')} FROM (${numbered}) AS ugs_rows${sees === 'own' ? ` WHERE ${isOwn}` : ''}`
+}
+
 /** Returns the list of an `ORDER BY` of all columns. */
-export function inOrder(
-  { relation }: KnownTable,
-  direction: 'ASC' | 'DESC',
-  { dialect, quote }: Database,
-): string {
+function inOrder({ relation }: KnownTable, direction: 'ASC' | 'DESC', { dialect, quote }: Database): string {
   // Types such as json have no order.
   return relation.columns
     .map((column) => `${quote(column)}${dialect === 'postgresql' ? '::text' : ''} ${direction}`)
@@ -71,6 +96,6 @@ function ownerCondition({ owner }: KnownTable, { quote }: Database): string {
   return owner.includes('{{') ? `(${owner})` : `${quote(owner)} = {{ user_group.provided_id }}`
 }
 
-export function qualified({ relation: { schema, name } }: KnownTable, { quote }: Database): string {
+function qualified({ relation: { schema, name } }: KnownTable, { quote }: Database): string {
   return `${quote(schema)}.${quote(name)}`
 }

@@ -140,7 +140,10 @@ function reasonUnderRls(
   opaqueFunctions: ReadonlySet<string>,
   { catalog, readingFunctions }: Database,
 ): string | undefined {
-  const name = (tokens[i] as SqlToken).text.toLowerCase()
+  const { text, isQuoted } = tokens[i] as SqlToken
+  const name = text.toLowerCase()
+  if (!isQuoted && /^(current_user|current_role|user|row_security_active|has_\w+_privilege)$/.test(name))
+    return `uses ${name}, which differs between the roles`
   const isCalled = tokens[i + 1]?.text === '('
   const isAttribute = tokens[i - 1]?.text === '.' && schemaBefore(tokens, i, catalog) === undefined
   const evades =

@@ -30,6 +30,7 @@ const templates = {
     definition: 'SELECT count(*) FROM invoices_view',
     subquery: `SELECT month FROM (SELECT * FROM public.sales LIMIT 1) AS s WHERE ${own}`,
     order: `SELECT string_agg(month::text, ',') FROM public.sales`,
+    role: `SELECT current_user, month FROM public.sales WHERE ${own}`,
     statistics: `SELECT most_common_vals::text FROM pg_catalog.pg_stats`,
     random: `SELECT random(), month FROM public.sales WHERE ${own}`,
   },
