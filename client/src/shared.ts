@@ -38,6 +38,7 @@ export type {
   RotatedApiToken,
   SchemaFields,
   Scope,
+  SessionsToEnd,
   TokenRotation,
   UserGroupChange,
   UserGroupSearch,

@@ -1,6 +1,6 @@
 // The customer's product: its page, and the backend that holds the API token.
-import { file, json, page, readJson, Refusal, serve, setting } from '../shared/web-server.js'
-import { changeRegion, customers } from './customers.js'
+import { file, json, page, readJson, Refusal, script, serve, setting } from '../shared/web-server.js'
+import { changeRegions, people } from './customers.js'
 import { UserGroups } from './user-groups.js'
 
 const origin = setting('ORIGIN')
@@ -11,20 +11,27 @@ const userGroups = new UserGroups({
   adminToken: setting('ADMIN_TOKEN'),
   schema: setting('SCHEMA'),
 })
+/** Ids of viewers who may not sign in any more. */
+const lockedOut = new Set()
 /**
  * Changes that the buttons of the page make, by path.
- * @type {Record<string, (customer: import('./customers.js').Customer) => Promise<unknown>>}
+ * @type {Record<string, (person: import('./customers.js').Person) => unknown>}
  */
 const changes = {
-  'POST /rotate': (customer) => userGroups.rotate(customer, 0),
-  'POST /rotate-with-grace-period': (customer) => userGroups.rotate(customer, 300),
-  'POST /suspend': (customer) => userGroups.suspend(customer),
-  'POST /resume': (customer) => userGroups.resume(customer),
-  'POST /change-region': (customer) => {
-    changeRegion(customer)
+  'POST /end-sessions': ({ customer, viewer }) => {
+    // First, so that the page gets no new session.
+    lockedOut.add(viewer.id)
+    return userGroups.endSessions(customer, viewer)
+  },
+  'POST /let-in': ({ viewer }) => lockedOut.delete(viewer.id),
+  'POST /suspend': ({ customer }) => userGroups.suspend(customer),
+  'POST /resume': ({ customer }) => userGroups.resume(customer),
+  'POST /change-regions': ({ customer }) => {
+    changeRegions(customer)
     return userGroups.getOrCreate(customer)
   },
 }
+const browserModule = '@user-group-service/renderer/browser'
 const pageFile = (/** @type {string} */ name) => new URL(`page/${name}`, import.meta.url)
 
 await serve({
@@ -43,21 +50,22 @@ await serve({
   routes: {
     'GET /': page(pageFile('index.html'), { RENDERER_ORIGIN: rendererOrigin }),
     'GET /page.css': file(pageFile('page.css'), 'text/css'),
-    'GET /page.js': file(pageFile('page.js'), 'text/javascript'),
+    'GET /page.js': script(pageFile('page.js'), browserModule, '/keep-session.js'),
     'GET /icon.svg': file(pageFile('icon.svg'), 'image/svg+xml'),
-    'GET /customers': () => json(customers.map(({ id, name }) => ({ id, name }))),
-    'POST /dashboard-token': async (request) => {
-      const customer = await customerOf(request)
-      const { token } = await userGroups.getOrCreate(customer)
-      return json({ token, customer })
+    'GET /keep-session.js': file(new URL(import.meta.resolve(browserModule)), 'text/javascript'),
+    'GET /people': () => json(people),
+    'POST /dashboard-session': async (request) => {
+      const person = await personOf(request)
+      if (lockedOut.has(person.viewer.id)) throw new Refusal(403, 'locked_out', 'This person was locked out')
+      return json({ ...(await userGroups.createSession(person)), person })
     },
     ...Object.fromEntries(
       Object.entries(changes).map(([route, change]) => [
         route,
         async (/** @type {import('node:http').IncomingMessage} */ request) => {
-          const customer = await customerOf(request)
-          await change(customer)
-          return json({ customer })
+          const person = await personOf(request)
+          await change(person)
+          return json({ person })
         },
       ]),
     ),
@@ -65,17 +73,17 @@ await serve({
 })
 
 /**
- * Returns the customer of a request. The example's switcher replaces a sign-in: a real product takes the customer from its
- * session, never from the page.
+ * Returns the person of a request. The example's switcher replaces a sign-in: a real product takes the person from its own
+ * sign-in, never from the page.
  * @param {import('node:http').IncomingMessage} request
  * @throws Refusal
  */
-async function customerOf(request) {
+async function personOf(request) {
   checkOwnPage(request)
-  const body = /** @type {{ customer?: unknown } | null} */ (await readJson(request))
-  const customer = customers.find(({ id }) => id === body?.customer)
-  if (!customer) throw new Refusal(400, 'unknown_customer', 'Unknown customer')
-  return customer
+  const body = /** @type {{ viewer?: unknown } | null} */ (await readJson(request))
+  const person = people.find(({ viewer }) => viewer.id === body?.viewer)
+  if (!person) throw new Refusal(400, 'unknown_viewer', 'Unknown viewer')
+  return person
 }
 
 /**

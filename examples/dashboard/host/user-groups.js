@@ -1,6 +1,8 @@
 import { UserGroupClient, UserGroupManagement } from '@user-group-service/client'
 
 /** @typedef {import('./customers.js').Customer} Customer */
+/** @typedef {import('./customers.js').Person} Person */
+/** @typedef {import('./customers.js').Viewer} Viewer */
 
 /** The user groups of the product's customers. */
 export class UserGroups {
@@ -22,7 +24,7 @@ export class UserGroups {
   }
 
   /**
-   * Creates the customer's user group, or updates it to match the product's data. Returns it with its token.
+   * Creates the customer's user group, or updates it to match the product's data.
    * @param {Customer} customer
    */
   async getOrCreate({ id, name, dataSource, properties }) {
@@ -32,17 +34,28 @@ export class UserGroups {
   }
 
   /**
-   * Replaces the customer's token. The old one stops after the grace period, or at once if that is 0.
-   * @param {Customer} customer
-   * @param {number} gracePeriodSeconds
+   * Creates a session that shows what the person may see of the customer.
+   * @param {Person} person
    */
-  async rotate(customer, gracePeriodSeconds) {
-    const { token } = await this.getOrCreate(customer)
-    await this.#client.rotate({ currentToken: token, gracePeriodSeconds })
+  async createSession({ viewer: { id, name, regions }, customer }) {
+    await this.getOrCreate(customer)
+    // The service refuses regions that the customer does not have.
+    const visible = regions && customer.properties.regions.filter((region) => regions.includes(region))
+    const narrow = visible && { properties: { regions: visible } }
+    return this.#client.createSession(customer.id, { id, name }, { narrow })
   }
 
   /**
-   * Makes the customer's tokens inactive.
+   * Ends the sessions of the viewer.
+   * @param {Customer} customer
+   * @param {Viewer} viewer
+   */
+  async endSessions(customer, viewer) {
+    await this.#client.endSessions(customer.id, viewer.id)
+  }
+
+  /**
+   * Makes the customer's sessions and token inactive.
    * @param {Customer} customer
    */
   async suspend(customer) {
@@ -51,7 +64,7 @@ export class UserGroups {
   }
 
   /**
-   * Makes the customer's tokens active again.
+   * Makes the customer's sessions and token active again.
    * @param {Customer} customer
    */
   async resume(customer) {

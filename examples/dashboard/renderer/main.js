@@ -46,8 +46,8 @@ await serve({
     'GET /icon.svg': file(pageFile('icon.svg'), 'image/svg+xml'),
     'GET /chart.js': file(chart, 'text/javascript'),
     'GET /view': async ({ headers, url = '' }) => {
-      const token = /^Bearer (\w+)$/.exec(headers.authorization ?? '')?.[1]
-      if (token === undefined) throw new Refusal(401, 'no_token', 'Send a user group token')
+      const token = /^Bearer ([\w.-]+)$/.exec(headers.authorization ?? '')?.[1]
+      if (token === undefined) throw new Refusal(401, 'no_token', 'Send the token of a session')
       const userGroup = await dashboard.userGroupOf(token)
       // The templates bind these values. Names that no template uses have no effect.
       const filter = Object.fromEntries(new URL(url, origin).searchParams)

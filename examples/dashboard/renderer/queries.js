@@ -5,7 +5,7 @@ export const filters = ['filter.from', 'filter.to', 'filter.product']
 
 const conditions = `
 WHERE customer_id = {{ user_group.provided_id }}
-  AND region = {{ user_group.properties.region }}
+  AND region IN ({{ user_group.properties.regions }})
   AND product_line IN ({{ user_group.properties.product_lines }})
   [[ AND day >= {{ date filter.from }} ]]
   [[ AND day <= {{ date filter.to }} ]]
@@ -33,5 +33,6 @@ ORDER BY revenue_cents DESC`.trim(),
 
 export const texts = {
   title: 'Sales of {{ user_group.name }}',
-  scope: 'Region {{ user_group.properties.region }} · {{ user_group.properties.plan }} plan',
+  scope:
+    '{{ viewer.name }} · Regions: {{ user_group.properties.regions }} · {{ user_group.properties.plan }} plan',
 }

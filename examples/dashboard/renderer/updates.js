@@ -6,8 +6,8 @@ import { Refusal } from '../shared/web-server.js'
 /** @typedef {import('@user-group-service/renderer').UserGroup} UserGroup */
 /** @typedef {import('@user-group-service/renderer').IntrospectionClient} IntrospectionClient */
 /**
- * A view, the start of its token's SHA-256, and the end of the token's grace period in milliseconds since the Unix epoch.
- * @typedef {{ type: 'view', view: View, fingerprint: string, expiresAt: number | null }} ViewMessage
+ * A view, and the start of its token's SHA-256.
+ * @typedef {{ type: 'view', view: View, fingerprint: string }} ViewMessage
  */
 /**
  * A message to an open page.
@@ -20,7 +20,7 @@ import { Refusal } from '../shared/web-server.js'
  * @property {Filter} filter
  * @property {(message: Message) => void} send
  * @property {number} version number of pushes so far
- * @property {NodeJS.Timeout | undefined} timer fires at the end of a grace period
+ * @property {NodeJS.Timeout | undefined} timer fires at the end of the session
  */
 
 /** While the event feed is interrupted, tokens of open pages are introspected this often, in milliseconds. */
@@ -90,7 +90,7 @@ export class Updates {
       }
       const view = this.#dashboard.view(userGroup, page.filter)
       const fingerprint = createHash('sha256').update(page.token).digest('hex').slice(0, 8)
-      return { type: 'view', view, fingerprint, expiresAt }
+      return { type: 'view', view, fingerprint }
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) return { type: 'stopped' }
       if (error instanceof Refusal) return { type: 'failed', message: error.message }

@@ -148,6 +148,18 @@ export function file(file, type) {
 }
 
 /**
+ * Returns a handler that serves a module with the name of a package replaced by a path, as bundlers do.
+ * @param {URL} file
+ * @param {string} name
+ * @param {string} path
+ * @returns {Handler}
+ */
+export function script(file, name, path) {
+  const body = readFileSync(file, 'utf8').replace(`from '${name}'`, `from '${path}'`)
+  return () => ({ type: 'text/javascript', body })
+}
+
+/**
  * Returns a handler that serves an HTML page with each `%NAME%` replaced.
  * @param {URL} file
  * @param {Record<string, string>} values values that are safe in an attribute: origins

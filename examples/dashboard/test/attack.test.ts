@@ -50,7 +50,7 @@ describe('another origin', () => {
     const frame = page.frames()[1]
     assert.equal(frame?.url(), `${example.rendererOrigin}/`)
 
-    const token = await tokenOf(example, 'customer-north')
+    const token = await tokenOf(example, 'ada')
     await post(page, frame, { type: 'dashboard:token', token })
     assert.equal(await frame.locator('body').getAttribute('data-state'), 'waiting')
     // A request that the dashboard would have followed with /view.
@@ -74,7 +74,7 @@ describe('another origin', () => {
     await post(page, frame, { type: 'dashboard:token-needed' })
     // The renderer's page does not run in a nested frame of another origin, so nothing requested a token.
     await frame.evaluate(() => fetch('/icon.svg'))
-    assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-token')))
+    assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-session')))
     assert.deepEqual(await page.evaluate(() => (window as unknown as { received: unknown[] }).received), [])
   })
 
@@ -82,16 +82,18 @@ describe('another origin', () => {
     const opened = await openForeignPage(t)
     if (opened === undefined) return
     const { page } = opened
-    const token = await tokenOf(example, 'customer-north')
-    for (const path of ['/dashboard-token', '/rotate', '/suspend', '/change-region']) {
+    const token = await tokenOf(example, 'ada')
+    const shown = ['user-group', 'show', 'customer-north', '--environment', 'Customer', '--json']
+    const before = await example.ugs(...shown)
+    for (const path of ['/dashboard-session', '/end-sessions', '/suspend', '/change-regions']) {
       // A request that needs no preflight. It gets no response and has no effect.
       const sent = page.evaluate(
-        (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"customer":"customer-north"}' }),
+        (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"viewer":"ada"}' }),
         example.hostOrigin + path,
       )
       await assert.rejects(sent, /Failed to fetch/)
     }
-    assert.equal(await tokenOf(example, 'customer-north'), token)
+    assert.equal(await example.ugs(...shown), before)
     const asked = page.evaluate(
       ([url = '', sent]) => fetch(url, { headers: { authorization: `Bearer ${sent}` } }),
       [`${example.rendererOrigin}/view`, token],
@@ -100,7 +102,7 @@ describe('another origin', () => {
   })
 
   it('is recognized by Origin and Sec-Fetch-Site; bodies are bounded', async () => {
-    const body = '{"customer":"customer-north"}'
+    const body = '{"viewer":"ada"}'
     const cases: [status: number, headers: Record<string, string>, body: string][] = [
       [200, { origin: example.hostOrigin }, body],
       [200, { origin: example.hostOrigin, 'sec-fetch-site': 'same-origin' }, body],
@@ -109,20 +111,20 @@ describe('another origin', () => {
       [403, { origin: 'null' }, body],
       [403, { origin: example.hostOrigin, 'sec-fetch-site': 'cross-site' }, body],
       [415, { origin: example.hostOrigin, 'content-type': 'text/plain' }, body],
-      [400, { origin: example.hostOrigin }, '{"customer":"customer-central"}'],
+      [400, { origin: example.hostOrigin }, '{"viewer":"eve"}'],
       [400, { origin: example.hostOrigin }, 'null'],
       [400, { origin: example.hostOrigin }, '{'],
       [413, { origin: example.hostOrigin }, JSON.stringify('x'.repeat(5000))],
     ]
     for (const [status, headers, sent] of cases) {
-      const response = await fetch(`${example.hostOrigin}/dashboard-token`, {
+      const response = await fetch(`${example.hostOrigin}/dashboard-session`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: sent,
       })
       const body = await response.text()
       assert.equal(response.status, status, `${JSON.stringify(headers)} ${sent.slice(0, 40)}: ${body}`)
-      assert.equal(body.includes('ugt_'), status === 200)
+      assert.equal(body.includes('"token":"ey'), status === 200)
     }
   })
 
@@ -195,11 +197,11 @@ async function withoutFrameAncestors(page: Page, origin: string): Promise<void> 
 }
 
 /** Requests a token as the product's own page does. */
-async function tokenOf({ hostOrigin }: RunningExample, customer: string): Promise<string> {
-  const response = await fetch(`${hostOrigin}/dashboard-token`, {
+async function tokenOf({ hostOrigin }: RunningExample, viewer: string): Promise<string> {
+  const response = await fetch(`${hostOrigin}/dashboard-session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: hostOrigin },
-    body: JSON.stringify({ customer }),
+    body: JSON.stringify({ viewer }),
   })
   return ((await response.json()) as { token: string }).token
 }

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertNothingIsShown, change, openDashboard, tokenHandedOver, useExample } from './support.ts'
+import {
+  assertNothingIsShown,
+  change,
+  dashboardIn,
+  openDashboard,
+  switchTo,
+  tokenHandedOver,
+  useExample,
+} from './support.ts'
 
 const stopped = 'Its token is no longer valid.'
 
@@ -12,31 +20,42 @@ const maxDelayMs = 3000
 describe('open dashboard', () => {
   const { openPage, example } = useExample()
 
-  it('continues after a rotation with the new token, without an error', async (t) => {
+  it('renews the session before it expires, without an interruption', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page, complaints } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    const handedOver = tokenHandedOver(page)
-    const before = await dashboard.token.innerText()
-    await change(page, 'Rotate token')
-    await page.getByText('Token rotated.').waitFor()
-    await dashboard.token.getByText(fingerprintOf(await handedOver)).waitFor()
-    assert.notEqual(await dashboard.token.innerText(), before)
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
-    assert.ok((await dashboard.rows.count()) > 0)
+    const tokens: string[] = []
+    // The service creates no sessions of less than a minute.
+    await page.route('**/dashboard-session', async (route) => {
+      const response = await route.fetch()
+      const session = (await response.json()) as { token: string }
+      tokens.push(session.token)
+      await route.fulfill({ response, json: { ...session, expiresInSeconds: tokens.length === 1 ? 2 : 900 } })
+    })
+    const renewed = page.waitForRequest((request) => request.url().endsWith('/view') && tokens.length === 2)
+    const dashboard = await openDashboard(page, example)
+    const states = await recordStates(page)
+    assert.equal((await (await renewed).allHeaders()).authorization, `Bearer ${tokens[1]}`)
+    await dashboard.token.getByText(fingerprintOf(tokens[1] ?? '')).waitFor()
+    assert.notEqual(tokens[0], tokens[1])
+    assert.deepEqual(
+      (await states()).filter((state) => state !== 'shown'),
+      [],
+    )
     assert.deepEqual(complaints, [])
   })
 
-  it('stops within a second of a rotation, and waits for a new token', async (t) => {
-    const opened = await openPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await page.route('**/dashboard-token', (route) => route.abort())
-    const rotation = page.waitForResponse((response) => response.url().endsWith('/rotate'))
-    await change(page, 'Rotate token')
-    await rotation
+  it('stops within a second of the end of its sessions, and no other viewer’s, until the viewer is let in', async (t) => {
+    const [opened, other] = [await openPage(t), await openPage(t)]
+    if (opened === undefined || other === undefined) return
+    const { page, requests } = opened
+    const dashboard = await openDashboard(page, example)
+    await openDashboard(other.page, example, 'North: Ben')
+    const states = await recordStates(other.page)
+    const ended = page.waitForResponse((response) => response.url().endsWith('/end-sessions'))
+    const refused = page.waitForResponse((response) => response.status() === 403)
+    await change(page, 'End sessions')
+    await ended
     const start = performance.now()
     await dashboard.is('refused')
     const took = performance.now() - start
@@ -44,41 +63,44 @@ describe('open dashboard', () => {
     t.diagnostic(`it stopped ${took.toFixed()} ms after the response`)
     assert.ok((await dashboard.notice.innerText()).includes(stopped))
     await assertNothingIsShown(page)
+    await refused
 
-    await page.unroute('**/dashboard-token')
+    const asked = requests.filter((request) => request.url().endsWith('/dashboard-session')).length
+    await dashboard.frame.locator('body').evaluate(() => {
+      window.parent.postMessage({ type: 'dashboard:token-needed' }, '*')
+    })
+    await page.evaluate(() => fetch('/icon.svg'))
+    assert.equal(requests.filter((request) => request.url().endsWith('/dashboard-session')).length, asked)
+    assert.deepEqual(
+      (await states()).filter((state) => state !== 'shown'),
+      [],
+    )
+
+    await change(page, 'Let in')
     await dashboard.is('shown')
-    assert.equal(await dashboard.title.innerText(), 'Sales of Customer West')
   })
 
-  it('gets the new token during a grace period, without an interruption', async (t) => {
+  it('shows viewers of one customer their own regions', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page } = opened
-    const dashboard = await openDashboard(page, example, 'Customer West')
-    await dashboard.frame.locator('body').evaluate((body) => {
-      const states: unknown[] = []
-      new MutationObserver(() => states.push(body.dataset.state)).observe(body, { attributes: true })
-      Object.assign(window, { states })
-    })
-    const handedOver = tokenHandedOver(page)
-    const followed = page.waitForRequest((request) => request.url().endsWith('/view'))
-    await change(page, 'Rotate with grace period')
-    const token = await handedOver
-    assert.equal((await (await followed).allHeaders()).authorization, `Bearer ${token}`)
-    await dashboard.token.getByText(fingerprintOf(token)).waitFor()
-    const states = await dashboard.frame
-      .locator('body')
-      .evaluate(() => (window as unknown as { states: unknown[] }).states)
-    assert.deepEqual(
-      states.filter((state) => state !== 'shown'),
-      [],
-    )
+    const dashboard = await openDashboard(page, example)
+    const rows = new Set<string>()
+    for (const [person, regions] of [
+      ['North: Ada', 'Coast, Inland'],
+      ['North: Ben', 'Coast'],
+    ] as const) {
+      await switchTo(page, person)
+      await dashboard.frame.getByText(`Regions: ${regions} ·`).waitFor()
+      rows.add(JSON.stringify(await dashboard.rows.allInnerTexts()))
+    }
+    assert.equal(rows.size, 2)
   })
 
-  it('stops within a second of a suspension, and resumes by itself without polling', async (t) => {
+  it('stops within a second of a suspension, and comes back within a second of its end', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
-    const { page, requests } = opened
+    const { page } = opened
     const dashboard = await openDashboard(page, example)
     for (const [button, state] of [
       ['Suspend', 'refused'],
@@ -93,11 +115,9 @@ describe('open dashboard', () => {
       assert.ok(took < maxDelayMs, `${button} took ${took} ms`)
       if (state === 'refused') await assertNothingIsShown(page)
     }
-    // One stream for everything.
-    assert.equal(requests.filter((request) => request.url().endsWith('/view')).length, 1)
   })
 
-  it('shows the dashboard at once after a resume, if it was opened or its token rotated meanwhile', async (t) => {
+  it('shows the dashboard at once after a resume, if it was opened meanwhile', async (t) => {
     const opened = await openPage(t)
     if (opened === undefined) return
     const { page } = opened
@@ -106,8 +126,6 @@ describe('open dashboard', () => {
     await dashboard.is('refused')
     await page.reload()
     await dashboard.is('refused')
-    await change(page, 'Rotate token')
-    await page.getByText('Token rotated.').waitFor()
     // Without timers, the dashboard does not ask for a token by itself.
     await dashboard.frame.locator('body').evaluate(() => {
       for (let id = window.setTimeout(() => undefined); id > 0; id--) clearTimeout(id)
@@ -122,10 +140,10 @@ describe('open dashboard', () => {
     const { page, requests, complaints } = opened
     const dashboard = await openDashboard(page, example)
     const seen = new Set<string>()
-    for (const region of ['Inland', 'Islands', 'Coast']) {
-      await change(page, 'Change region')
-      await dashboard.frame.getByText(`Region ${region} ·`).waitFor()
-      await page.locator('#facts').getByText(region, { exact: true }).waitFor()
+    for (const regions of ['Inland, Islands', 'Islands, Coast', 'Coast, Inland']) {
+      await change(page, 'Change regions')
+      await dashboard.frame.getByText(`Regions: ${regions} ·`).waitFor()
+      await page.locator('#facts').getByText(regions, { exact: true }).waitFor()
       seen.add(JSON.stringify(await dashboard.rows.allInnerTexts()))
     }
     assert.equal(seen.size, 3)
@@ -172,7 +190,7 @@ describe('open dashboard', () => {
     const handedOver = tokenHandedOver(page)
     const dashboard = await openDashboard(page, example)
     const genuine = await handedOver
-    await page.route('**/dashboard-token', (route) => route.abort())
+    await page.route('**/dashboard-session', (route) => route.abort())
     const testing = await example.ugs(
       ...['user-group', 'get-or-create', 'customer-north', '--name', 'Customer North'],
       ...['--mapping', 'null', '--environment', 'Testing'],
@@ -214,6 +232,17 @@ describe('open dashboard', () => {
 
 function fingerprintOf(token: string): string {
   return createHash('sha256').update(token).digest('hex').slice(0, 8)
+}
+
+/** Records the states of the dashboard from now on. */
+async function recordStates(page: Page): Promise<() => Promise<unknown[]>> {
+  const body = dashboardIn(page).frame.locator('body')
+  await body.evaluate((element) => {
+    const states: unknown[] = []
+    new MutationObserver(() => states.push(element.dataset.state)).observe(element, { attributes: true })
+    Object.assign(window, { states })
+  })
+  return () => body.evaluate(() => (window as unknown as { states: unknown[] }).states)
 }
 
 /** Embeds the dashboard and passes it this token, as the product's page does. */

@@ -25,8 +25,8 @@ test('the data source is that of the schema, by whichever id the mapping names t
       environment: 'Testing',
       mapping: { [key]: 'eu' },
       dataSources: { [key]: { id: 2, providedId: 'eu', name: 'Warehouse EU', schema } },
-      properties: { region: 'Coast', product_lines: ['Hardware'], plan: 'Basic' },
-      viewer: null,
+      properties: { regions: ['Coast'], product_lines: ['Hardware'], plan: 'Basic' },
+      viewer: { id: 'u-7', name: 'Ada', properties: {}, timeZone: null, locale: null },
       resources: null,
       token: { issuedAt: 0, expiresAt: null },
     }

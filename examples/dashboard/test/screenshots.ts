@@ -11,7 +11,7 @@ cleanups.unshift(() => browser.close())
 
 try {
   await shoot('customer-north', {}, () => Promise.resolve())
-  await shoot('customer-west', {}, (page) => switchTo(page, 'Customer West'))
+  await shoot('customer-west', {}, (page) => switchTo(page, 'West: Dora'))
   await shoot('drill-down', {}, async (page) => {
     const { frame } = dashboardIn(page)
     await frame.getByLabel('From').fill('2025-04-01')
@@ -24,7 +24,7 @@ try {
     await page.getByText('User group suspended.').waitFor()
   })
   await example.ugs('user-group', 'resume', 'customer-north', '--environment', 'Customer')
-  await shoot('dark', { colorScheme: 'dark' }, (page) => switchTo(page, 'Customer South'))
+  await shoot('dark', { colorScheme: 'dark' }, (page) => switchTo(page, 'South: Cem'))
   await shoot('phone', { viewport: { width: 390, height: 844 } }, () => Promise.resolve())
 } finally {
   for (const done of cleanups) await done()

@@ -124,21 +124,22 @@ export function dashboardIn(page: Page) {
   }
 }
 
-/** Opens the product's page. Resolves once the dashboard of this customer is shown. */
-export async function openDashboard(page: Page, { hostOrigin }: RunningExample, customer = 'Customer North') {
+/** Opens the product's page. Resolves once the dashboard of this person is shown. */
+export async function openDashboard(page: Page, { hostOrigin }: RunningExample, person = 'North: Ada') {
   await page.goto(hostOrigin)
   const dashboard = dashboardIn(page)
   await dashboard.is('shown')
-  if (customer !== 'Customer North') await switchTo(page, customer)
+  if (person !== 'North: Ada') await switchTo(page, person)
   return dashboard
 }
 
-/** Switches the customer by a click on its name. Resolves once its dashboard is shown. */
-export async function switchTo(page: Page, customer: string): Promise<void> {
-  await page.getByText(customer, { exact: true }).click()
-  await dashboardIn(page)
-    .frame.getByRole('heading', { name: `Sales of ${customer}` })
-    .waitFor()
+/** Signs in as another person. Resolves once their dashboard is shown. */
+export async function switchTo(page: Page, person: string): Promise<void> {
+  const [customer, viewer] = person.split(': ')
+  await page.getByText(person, { exact: true }).click()
+  const { frame } = dashboardIn(page)
+  await frame.getByRole('heading', { name: `Sales of Customer ${customer}` }).waitFor()
+  await frame.getByText(`${viewer} · Regions: `).waitFor()
 }
 
 /** Makes a change with the button of this name. */
@@ -170,7 +171,7 @@ export async function assertNothingIsShown(page: Page): Promise<void> {
 
 /** Returns the next token that the product's backend sends to its page. */
 export async function tokenHandedOver(page: Page): Promise<string> {
-  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-token'))
+  const response = await page.waitForResponse((candidate) => candidate.url().endsWith('/dashboard-session'))
   return ((await response.json()) as { token: string }).token
 }
 

@@ -1,56 +1,62 @@
 /// <reference lib="dom" />
-// The product's page. It passes the token to the frame and does not keep it.
+// The product's page. It passes the token of a session to the frame and does not keep it.
+import { keepSession } from '@user-group-service/renderer/browser'
 
-/** @typedef {import('../customers.js').Customer} Customer */
+/** @typedef {import('../customers.js').Person} Person */
+/** @typedef {import('@user-group-service/renderer/browser').HostSession} HostSession */
+/** @typedef {import('@user-group-service/renderer/browser').KeptSession} KeptSession */
 
 const rendererOrigin = document.documentElement.dataset.rendererOrigin ?? ''
 const embedding = elementOf('embed')
 const status = elementOf('status')
 const actions = elementOf('actions')
 
-/** @type {{ customer: string, frame: HTMLIFrameElement } | undefined} */
+/**
+ * The dashboard of a viewer. Without a session once the product refused one.
+ * @type {{ viewer: string, frame: HTMLIFrameElement, session: KeptSession | undefined, isEnded: boolean } | undefined}
+ */
 let shown
 
 elementOf('caption').textContent = `Drawn by the renderer at ${rendererOrigin}`
 actions.addEventListener('click', ({ target }) => {
-  if (shown && target instanceof HTMLButtonElement) void change(shown.customer, target)
+  if (shown && target instanceof HTMLButtonElement) void change(shown.viewer, target)
 })
 window.addEventListener('message', (event) => {
   // Any window may send messages here. Respond only to the renderer's page in the current frame.
   if (!shown || event.origin !== rendererOrigin || event.source !== shown.frame.contentWindow) return
   const message = /** @type {{ type?: unknown, height?: unknown } | null} */ (event.data)
   // Sent once the frame has loaded, and again whenever its token has stopped.
-  if (message?.type === 'dashboard:token-needed') void sendToken(shown)
+  if (message?.type === 'dashboard:token-needed' && !shown.isEnded) openSession()
   if (message?.type === 'dashboard:height') fit(shown.frame, message.height)
 })
-void showCustomers()
+void showPeople()
 
-async function showCustomers() {
-  const response = await fetch('/customers')
-  const customers = /** @type {Pick<Customer, 'id' | 'name'>[]} */ (await response.json())
-  elementOf('customers').replaceChildren(
-    ...customers.map(({ id, name }, index) => {
+async function showPeople() {
+  const response = await fetch('/people')
+  const people = /** @type {Person[]} */ (await response.json())
+  elementOf('people').replaceChildren(
+    ...people.map(({ viewer, customer }, index) => {
       const label = document.createElement('label')
       const input = document.createElement('input')
       input.type = 'radio'
-      input.name = 'customer'
-      input.value = id
+      input.name = 'viewer'
+      input.value = viewer.id
       input.checked = index === 0
       // Some browsers restore the selection after a reload.
       input.autocomplete = 'off'
-      input.addEventListener('change', () => embed(id))
-      label.append(input, name)
+      input.addEventListener('change', () => embed(viewer.id))
+      label.append(input, `${customer.name.replace('Customer ', '')}: ${viewer.name}`)
       return label
     }),
   )
-  if (customers[0]) embed(customers[0].id)
+  if (people[0]) embed(people[0].viewer.id)
 }
 
 /**
  * Shows the dashboard in a new frame, without any state of the previous one.
- * @param {string} customer
+ * @param {string} viewer
  */
-function embed(customer) {
+function embed(viewer) {
   const frame = document.createElement('iframe')
   frame.title = 'Dashboard'
   frame.referrerPolicy = 'no-referrer'
@@ -58,66 +64,80 @@ function embed(customer) {
   frame.src = `${rendererOrigin}/`
   // Keep the height, so that the page does not jump while the frame loads.
   frame.style.height = shown?.frame.style.height ?? ''
-  shown = { customer, frame }
+  shown?.session?.stop()
+  shown = { viewer, frame, session: undefined, isEnded: false }
   status.textContent = ''
   embedding.replaceChildren(frame)
 }
 
-/**
- * Sends the customer's token to the frame. Only the renderer's origin can receive it.
- * @param {{ customer: string, frame: HTMLIFrameElement }} target
- */
-async function sendToken(target) {
-  const result = await post('/dashboard-token', target.customer)
-  // The customer may have been switched meanwhile.
-  if (target !== shown || !result?.token) return
-  showFacts(result.customer)
-  target.frame.contentWindow?.postMessage({ type: 'dashboard:token', token: result.token }, rendererOrigin)
+/** Sends a session to the frame, and the next one before it expires. Only the renderer's origin can receive them. */
+function openSession() {
+  if (!shown) return
+  const { viewer, frame } = shown
+  shown.session?.stop()
+  shown.isEnded = false
+  shown.session = keepSession({
+    fetchSession: async (signal) => {
+      const result = await post('/dashboard-session', viewer, signal)
+      if (viewer === shown?.viewer) showFacts(result.person)
+      return /** @type {HostSession & { person: Person }} */ (result)
+    },
+    onToken: (token) => {
+      frame.contentWindow?.postMessage({ type: 'dashboard:token', token }, rendererOrigin)
+    },
+    onEnded: () => {
+      if (shown) shown.isEnded = true
+    },
+    onError: reportFailure,
+  })
 }
 
 /**
- * @param {string} customer
+ * @param {string} viewer
  * @param {HTMLButtonElement} button its value is the path of the change
  */
-async function change(customer, { value, dataset }) {
-  // A second click would rotate again.
+async function change(viewer, { value, dataset }) {
   if (actions.ariaBusy === 'true') return
   actions.ariaBusy = 'true'
-  const result = await post(`/${value}`, customer)
+  const result = await post(`/${value}`, viewer).catch(reportFailure)
   actions.ariaBusy = 'false'
-  if (!result || customer !== shown?.customer) return
-  showFacts(result.customer)
+  if (!result || viewer !== shown?.viewer) return
+  showFacts(result.person)
   status.textContent = dataset.done ?? ''
-  // A dashboard that was opened during the suspension has no valid token and asks for one at growing intervals.
-  if (value === 'resume') void sendToken(shown)
+  // The dashboard has no valid token, and asks for one at growing intervals or not at all.
+  if (value === 'resume' || value === 'let-in') openSession()
 }
 
 /**
- * Sends a request to the product's backend, which holds the API token.
+ * Sends a request to the product's backend, which holds the API token. Rejects with the response if that is an error.
  * @param {string} path
- * @param {string} customer
- * @returns {Promise<{ token?: string, customer: Customer } | undefined>}
+ * @param {string} viewer
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ person: Person }>}
  */
-async function post(path, customer) {
-  try {
-    const response = await fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ customer }),
-    })
-    /** @type {{ token?: string, customer: Customer }} */
-    const body = await response.json()
-    if (response.ok) return body
-  } catch {
-    // Reported below, like any other failure.
-  }
-  status.textContent = 'The product cannot reach the User Group Service. Try again in a moment.'
-  return undefined
+async function post(path, viewer, signal) {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ viewer }),
+    ...(signal && { signal }),
+  })
+  // keepSession reads the status.
+  // eslint-disable-next-line @typescript-eslint/only-throw-error
+  if (!response.ok) throw response
+  /** @type {{ person: Person }} */
+  const body = await response.json()
+  return body
 }
 
-/** @param {Customer} customer */
-function showFacts({ id, dataSource, properties }) {
-  const facts = { user_group: id, data_source: dataSource, ...properties }
+function reportFailure() {
+  status.textContent = 'The product cannot reach the User Group Service. Try again in a moment.'
+}
+
+/** @param {Person} person */
+function showFacts({ viewer: { name, regions }, customer: { id, dataSource, properties } }) {
+  const viewer = regions ? `${name}, only ${regions.join(', ')}` : name
+  const facts = { viewer, user_group: id, data_source: dataSource, ...properties }
   elementOf('facts').replaceChildren(
     ...Object.entries(facts).map(([name, value]) => {
       const fact = document.createElement('div')

@@ -165,14 +165,12 @@ function receive(json) {
 }
 
 /** @param {import('../updates.js').ViewMessage} message */
-function show({ view, fingerprint, expiresAt }) {
+function show({ view, fingerprint }) {
   hasOpened = true
   document.body.dataset.state = view.byMonth.length > 0 ? 'shown' : 'empty'
   draw(view, fingerprint)
   window.clearTimeout(tokenTimer)
   requests = 0
-  // In its grace period, the old token shows the dashboard until the new one has arrived.
-  if (expiresAt !== null) requestToken()
 }
 
 /** Removes the view. It comes back with another token, or with the same one if its user group is resumed. */
