@@ -43,7 +43,7 @@ export function startBanner(started: Started): string {
       `  Customer  ${apiTokens.Customer}`,
       `  Testing   ${apiTokens.Testing}`,
       '',
-      'Create a user group:',
+      'Create a user group, then a session for the page of each viewer (POST /api/user/create-session):',
       '',
       ...indented(firstRequest(origin, apiTokens.Testing)),
     )
