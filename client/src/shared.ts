@@ -44,6 +44,7 @@ export type {
   UserGroupSearch,
   UserGroupVersion,
   UserGroupView,
+  ViewAs,
   WebhookDelivery,
   WebhookDeliverySearch,
   WebhookEndpoint,

@@ -6,7 +6,7 @@ import { randomBytes } from '../util/random.ts'
 import { maxLifetimeMs } from './viewer-session.ts'
 
 /** Time after which a key signs that replaces another, in milliseconds: twice the time for which verifiers cache the key set. */
-export const announcedMs = 10 * 60 * 1000
+const announcedMs = 10 * 60 * 1000
 /** Age at which a key is replaced, in milliseconds. */
 export const maxKeyAgeMs = 90 * 24 * 60 * 60 * 1000
 

@@ -33,7 +33,7 @@ export interface AddSigningKey extends Actor {
   readonly now: number
 }
 
-export interface ViewAs extends TenantScope, Actor {
+interface ViewAs extends TenantScope, Actor {
   readonly userGroup: { readonly teamId: number; readonly providedId: string }
   readonly viewerId: string
   readonly sessionId: string

@@ -271,7 +271,7 @@ export class ViewerSessions {
 }
 
 /** Returns the path of a key set without its extension, which is the issuer of its sessions. */
-export function keySetPathOf(workspaceId: number | string, environment: Environment): string {
+function keySetPathOf(workspaceId: number | string, environment: Environment): string {
   return `/jwks/${workspaceId}/${environment.toLowerCase()}`
 }
 

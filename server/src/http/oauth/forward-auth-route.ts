@@ -29,7 +29,7 @@ interface Introspected {
   readonly viewer?: { readonly id: string }
 }
 
-export const forwardAuthPath = '/forward-auth'
+const forwardAuthPath = '/forward-auth'
 
 /** Headers in which gateways report the URI of the viewer's request. */
 const uriHeaders = ['x-forwarded-uri', 'x-original-uri']

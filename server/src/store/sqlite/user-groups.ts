@@ -57,29 +57,17 @@ import {
   tokenlessUserGroupOf,
   userGroupOf,
   versionColumns,
-  viewColumns,
   viewOf,
   type DeletedRow,
   type UserGroupRow,
-  type ViewRow,
 } from '../user-group-row.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { Integrity } from './integrity.ts'
 import type { Mappings } from './mappings.ts'
 import type { Synchronous } from './port.ts'
+import { viewColumnsAsText, viewRowOf, type ViewValues } from './view-row.ts'
 import { UserGroupTokens } from './user-group-tokens.ts'
-
-/** `viewColumns` in their order. The encrypted token is in hexadecimal: SQLite would allocate memory for each blob. */
-const viewColumnsAsText = viewColumns.replace(/user_group\.token_sealed/, 'hex($&)')
-type ViewValues = [
-  teamId: number,
-  name: string,
-  mapping: string | null,
-  properties: string | null,
-  keyId: string,
-  sealed: string,
-]
 
 export interface UserGroupsDependencies {
   readonly changeTracker: ChangeTracker
@@ -138,14 +126,12 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
 
   suspend(command: SuspendUserGroup): SuspendOutcome {
     const decision = decideSuspension(this.find(command.key), command)
-    if (decision.outcome !== 'updated') return decision
-    return { outcome: 'updated', userGroup: this.#apply(decision, command) }
+    return 'to' in decision ? { outcome: 'updated', userGroup: this.#apply(decision, command) } : decision
   }
 
   endSessions(command: EndViewerSessions): EndSessionsOutcome {
     const decision = decideEndOfSessions(this.find(command.key), command)
-    if (decision.outcome !== 'updated') return decision
-    return { outcome: 'updated', userGroup: this.#apply(decision, command) }
+    return 'to' in decision ? { outcome: 'updated', userGroup: this.#apply(decision, command) } : decision
   }
 
   rotate(command: RotateUserGroupToken): RotateOutcome {
@@ -372,10 +358,6 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     const isRetired = this.#statements.selectRetiredSecretKey.get(keyId) !== undefined
     return isRetired ? { outcome: 'secret_key_retired', keyId } : null
   }
-}
-
-function viewRowOf([team_id, name, mapping, properties, token_key_id, sealed]: ViewValues): ViewRow {
-  return { team_id, name, mapping, properties, token_key_id, token_sealed: Buffer.from(sealed, 'hex') }
 }
 
 // eslint-disable-next-line max-lines-per-function -- A list of statements.
