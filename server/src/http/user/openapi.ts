@@ -214,7 +214,7 @@ function endSessionsOperation() {
     tags: ['User groups'],
     summary: 'End viewer sessions',
     description:
-      'Ends the sessions of one viewer, or of all viewers of a user group, that were created until now. New ones can be created at once. The user group token stays. Requires the scope `write`.',
+      'Ends the sessions of one viewer, or of all viewers of a user group, that were created until now, also in this second. The user group token stays. Requires the scope `write`.',
     requestBody: jsonBody(reference('EndSessionsBody'), { user_group_id: 'customer-42', viewer_id: 'u-7' }),
     responses: responses({
       response: jsonResponse(reference('EndSessionsResponse'), 'The sessions are over.', { success: 1 }),
