@@ -26,13 +26,14 @@ function dataSourceOf({ securityContext: { dataSources } }) {
 /** @param {Context} context */
 const tenantOf = (context) => `${context.securityContext.teamId} ${dataSourceOf(context)}`
 
-/** Returns the cubes of all members in a query. @param {unknown} part @returns {string[]} */
+/** Returns the cubes of all members in a query, and `SQL` if it has any. @param {unknown} part @returns {string[]} */
 function cubesIn(part) {
   if (typeof part === 'string') return part.includes('.') ? [part.slice(0, part.indexOf('.'))] : []
   if (typeof part !== 'object' || part === null) return []
-  return Object.entries(part)
-    .filter(([key]) => !['values', 'dateRange', 'compareDateRange'].includes(key))
-    .flatMap(([key, value]) => [...cubesIn(key), ...cubesIn(value)])
+  return Object.entries(part).flatMap(([key, value]) => {
+    if (key === 'cubeName' || key === 'subqueryJoins') return ['SQL']
+    return /^(values|dateRange|compareDateRange)$/.test(key) ? [] : [...cubesIn(key), ...cubesIn(value)]
+  })
 }
 
 module.exports = {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { freshDatabase } from '../../../server/test/support/database.ts'
 import { openSession } from '../../../server/test/support/session.ts'
 import { temporaryFolder } from '../../../server/test/support/temporary-folder.ts'
@@ -80,6 +81,20 @@ describe('Cube', () => {
     await endSessions('42')
     await untilRefused(async () => (await load(session, byCustomer)).status)
     await refused(session, byCustomer, /not valid/)
+  })
+
+  it('refuses expressions in SQL, which may read from any cube', async () => {
+    const { introspectionToken, introspectionUrl } = host()
+    // As the REST API for SQL passes them on. It is part of the native part of Cube.
+    const expression = { cubeName: 'sales', name: 'n', expression: ['plans', 'return `COUNT(*)`'] }
+    const join = { sql: 'SELECT 1', alias: 'a' }
+    for (const query of [{ measures: [expression] }, { ...byCustomer, subqueryJoins: [join] }]) {
+      const program = `require(${JSON.stringify(cubeFile)}).queryRewrite(${JSON.stringify(query)},
+        { securityContext: { providedId: '42', resources: null } })`
+      const env = { UGS_API_TOKEN: introspectionToken, UGS_INTROSPECTION_URL: introspectionUrl }
+      const run = promisify(execFile)(process.execPath, ['-e', program], { env })
+      await assert.rejects(run, /may not query SQL/)
+    }
   })
 
   it('verifies the signature of a session alone, and trusts its claims until it expires', async (t) => {
