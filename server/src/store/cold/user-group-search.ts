@@ -10,7 +10,8 @@ import { entryCountsOf } from '../entry-counts.ts'
 import { jsonOf } from '../postgres/data-source-sql.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 import { inBatches, type Operation, type Operations } from './operation.ts'
-import { findInIndex, updateIndex } from './search-index.ts'
+import { updateIndex } from './search-index-update.ts'
+import { findInIndex } from './search-index.ts'
 import { anyOf, either, joined, postgres, raw, sql, type Sql } from './sql.ts'
 
 export interface SearchLimits {
