@@ -82,8 +82,14 @@ function* searchSlice(
 ) {
   const scope = { workspaceId, environment }
   let { candidates, end } = yield* sliceOf(scope, filter, position, limits)
-  if (hasPart(filter) && filter.providedIdPrefix === undefined)
-    candidates = yield* withParts(scope, candidates, filter)
+  if (hasPart(filter) && filter.providedIdPrefix === undefined) {
+    // Most have the part, unless its characters are frequent in another order.
+    const first = candidates.slice(0, 2 * limit)
+    const others = candidates.slice(first.length)
+    candidates = yield* withParts(scope, first, filter)
+    if (candidates.length < limit) candidates = [...candidates, ...(yield* withParts(scope, others, filter))]
+    else if (others.length > 0) end = first.at(-1)?.position ?? null
+  }
   const conditions = conditionsOf(filter)
   if (conditions.length === 0 && candidates.length > limit) {
     candidates = candidates.slice(0, limit)
