@@ -46,8 +46,10 @@ export function addForwardAuthRoute(app: FastifyInstance, dependencies: ForwardA
     const apiToken = await context.permit.during(() => authentication.authenticate(authorization))
     authorize(context, reply, { apiToken, operation: 'forwardAuth' }, rateLimiter)
     const token = viewerTokenIn(request, names)
-    if (token === null || resources.length > 1) return null
-    const form = new URLSearchParams({ token, ...(resources[0] !== undefined && { resource: resources[0] }) })
+    const [resource] = resources
+    // An introspection takes an empty resource for none (RFC 6749, section 3.1).
+    if (token === null || resource === '' || resources.length > 1) return null
+    const form = new URLSearchParams({ token, ...(resource !== undefined && { resource }) })
     const response = await introspections.respond(apiToken, Buffer.from(form.toString()))
     const introspected = JSON.parse(response) as Introspected
     return introspected.active ? headersOf(introspected) : null

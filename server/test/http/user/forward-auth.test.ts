@@ -74,6 +74,9 @@ test('a session for another resource is 401', async () => {
   assertPasses(await ask({ 'x-viewer-token': session }, '/forward-auth?resource=sales'), 'u/7')
   assertStops(await ask({ 'x-viewer-token': session }, '/forward-auth?resource=other'))
   assertStops(await ask({ 'x-viewer-token': session }, '/forward-auth?resource=sales&resource=other'))
+  // A variable of the gateway may be empty, which must not mean any resource.
+  assertStops(await ask({ 'x-viewer-token': session }, '/forward-auth?resource='))
+  assertStops(await ask({ 'x-viewer-token': session }, '/forward-auth?resource'))
   // The viewer's own query names no resource.
   assertPasses(await ask({ 'x-viewer-token': session, 'x-original-uri': '/page?resource=other' }), 'u/7')
 })
