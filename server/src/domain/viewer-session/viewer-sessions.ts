@@ -154,21 +154,14 @@ export class ViewerSessions {
   async introspect(scope: TenantScope, token: string, resource: string | null): Promise<SessionView | null> {
     const session = await this.#verify(scope, token)
     if (session === null) return null
-    const { claims, signingKeyId } = session
+    const { claims } = session
     if (resource !== null && claims.resources?.includes(resource) === false) return null
     const { workspaceId, environment } = scope
     const location = locationOf(scope, claims)
     const found = await this.#parts.store.userGroups.findActive(workspaceId, environment, location)
     if (found?.userGroup.providedId !== claims.sub) return null
     // Read after the user group: its state becomes stale with each later end of a session.
-    const isOver = await this.#parts.store.viewerSessions.isOver({
-      ...{ workspaceId, environment },
-      ...location,
-      signingKeyId,
-      subjects: subjectsOf(claims),
-      issuedAt: claims.iat * 1000,
-      now: this.#parts.clock.now(),
-    })
+    const isOver = await this.#isOver(scope, session)
     return isOver ? null : { ...narrowed(claims.narrow ?? {}, found), claims }
   }
 
@@ -209,7 +202,7 @@ export class ViewerSessions {
 
   /**
    * Returns the owner of a leaked session and whether it worked, or null for any other text.
-   * @param ends ends all sessions of its viewer if it works
+   * @param ends ends all sessions of its viewer unless it is over, also while its user group is suspended
    * @throws Fault `unavailable`
    */
   async findLeaked(caller: Caller, token: string, ends: boolean): Promise<LeakedSession | null> {
@@ -217,20 +210,25 @@ export class ViewerSessions {
     const session = await this.#verify(caller, token, -Infinity)
     if (session === null) return null
     const { sub: providedId, team_id: teamId, viewer_id: viewerId, jti: sessionId, exp } = session.claims
+    const owner = await this.#parts.store.userGroups.findById(workspaceId, environment, teamId)
+    if (owner === null) return null
     const works = (await this.introspect(caller, token, null)) !== null
-    const isEnded = ends && works
-    const userGroup = isEnded
-      ? await this.end(caller, providedId, { viewerId }, { teamId })
-      : await this.#parts.store.userGroups.findById(workspaceId, environment, teamId)
-    const found = {
-      kind: 'viewer_session',
-      works,
-      viewerId,
-      sessionId,
-      expiresAt: exp * 1000,
-      ended: isEnded,
-    } as const
-    return userGroup && { ...found, userGroup }
+    const isOver = exp * 1000 <= this.#parts.clock.now() || (await this.#isOver(caller, session))
+    const ended = ends && !isOver
+    const userGroup = ended ? await this.end(caller, providedId, { viewerId }, { teamId }) : owner
+    return { kind: 'viewer_session', works, userGroup, viewerId, sessionId, expiresAt: exp * 1000, ended }
+  }
+
+  #isOver(scope: TenantScope, { claims, signingKeyId }: VerifiedSession): Promise<boolean> {
+    const { workspaceId, environment } = scope
+    return this.#parts.store.viewerSessions.isOver({
+      ...{ workspaceId, environment },
+      ...locationOf(scope, claims),
+      signingKeyId,
+      subjects: subjectsOf(claims),
+      issuedAt: claims.iat * 1000,
+      now: this.#parts.clock.now(),
+    })
   }
 
   /**

@@ -317,6 +317,36 @@ test('a leaked session can be looked up, and its viewer stopped', async () => {
   assert.equal((await report({ token: `${token}x` })).kind, 'unknown')
 })
 
+test('a leaked session of a suspended user group stays over when the suspension ends', async () => {
+  const { team_id } = await group('leaked and suspended')
+  const { token } = await created('leaked and suspended')
+  const manage = (path: string) =>
+    sendRequest(app.origin, {
+      method: 'POST',
+      path: `/admin/v1/user-groups/${team_id}/${path}`,
+      token: apiToken,
+    })
+  const report = async () => {
+    const body = { token, rotate: true }
+    return assertSuccess(await post('/admin/v1/leaked-tokens', body)) as unknown as Record<string, unknown>
+  }
+  assertSuccess(await manage('suspend'))
+  const { works, ended } = await report()
+  assert.deepEqual([works, ended], [false, true])
+  assert.equal((await report()).ended, false)
+  assertSuccess(await manage('resume'))
+  assertInactive(await introspect(token))
+})
+
+test('a leaked session of a deleted user group is unknown', async () => {
+  const { team_id } = await group('leaked and deleted')
+  const { token } = await created('leaked and deleted')
+  const path = `/admin/v1/user-groups/${team_id}`
+  assertSuccess(await sendRequest(app.origin, { method: 'DELETE', path, token: apiToken }))
+  const report = await post('/admin/v1/leaked-tokens', { token, rotate: true })
+  assert.deepEqual(report.body, { success: 1, kind: 'unknown', works: false })
+})
+
 test('an operator views as a user group for 5 minutes, which is in the audit log', async () => {
   const { team_id } = await group('viewed')
   const path = `/admin/v1/user-groups/${team_id}/view-as`
