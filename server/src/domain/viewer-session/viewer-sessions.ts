@@ -134,7 +134,7 @@ export class ViewerSessions {
         'not_implemented',
         'The service does not know the page of the dashboards. Set UGS_DASHBOARD_URL, such as https://app.example.com/dashboards#session={session}',
       )
-    const viewerId = `support:${name}`.slice(0, 255)
+    const viewerId = Array.from(`support:${name}`).slice(0, 255).join('')
     const viewer = JSON.stringify({ id: viewerId, support: true })
     const request = { providedId, viewerId, viewer, expiresInSeconds: viewAsSeconds }
     const { userGroup, ...created } = await this.#create(caller, request)

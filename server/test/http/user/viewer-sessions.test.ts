@@ -372,6 +372,16 @@ test('an operator views as a user group for 5 minutes, which is in the audit log
   )
 })
 
+test('a long name of an operator is cut between characters', async () => {
+  const { team_id } = await group('viewed by a long name')
+  const operator = await post('/admin/v1/api-tokens', { name: '😀'.repeat(255), scopes: ['admin'] })
+  const { token } = operator.body as { token: string }
+  const path = `/admin/v1/user-groups/${team_id}/view-as`
+  const response = await sendRequest(app.origin, { method: 'POST', path, token })
+  const { url } = assertSuccess(response) as unknown as { url: string }
+  assert.equal(payloadOf(url.split('=')[1] ?? '').viewer_id, `support:${'😀'.repeat(247)}`)
+})
+
 test('without UGS_DASHBOARD_URL, nobody views as a user group', async (t) => {
   const other = await startApp(t, clock)
   const token = await other.createApiToken(undefined, ['write', 'admin'])
