@@ -61,6 +61,7 @@ const calls: Readonly<Record<string, Call>> = {
     { viewer_id: 'u-7' },
     '"7.4"',
   ],
+  viewAsUserGroup: [(m) => m.viewAsUserGroup(7), 'POST /user-groups/7/view-as'],
   viewUserGroup: [(m) => m.viewUserGroup(7), 'GET /user-groups/7/view'],
   listUserGroupVersions: [(m) => m.listUserGroupVersions(7), 'GET /user-groups/7/versions'],
   diffUserGroupVersions: [

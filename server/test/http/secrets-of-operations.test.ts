@@ -67,7 +67,7 @@ const showing = new Set<OperationId>([
     'rotateAgain',
     'createSession',
   ] as const),
-  ...(['getUserGroupToken', 'rotateTokenOfUserGroup'] as const),
+  ...(['getUserGroupToken', 'rotateTokenOfUserGroup', 'viewAsUserGroup'] as const),
   ...(['createApiToken', 'rotateApiToken', 'createWorkspace'] as const),
   ...(['createWebhookEndpoint', 'rotateWebhookEndpoint'] as const),
 ])

@@ -89,6 +89,7 @@ function assertDocumented(id: AdminOperationId, status: number): void {
 /** Returns whether a response of this operation has a token or a secret, by its schema. */
 function showsToken(id: AdminOperationId): boolean {
   const { response } = operationOf(id)
+  if (schemaNameOf(response) === 'ViewAsResponse') return true
   return (
     'properties' in response &&
     ['token', 'secret'].some((name) => name in (response.properties as object)) &&
@@ -201,7 +202,8 @@ export async function startManaged(
   t: Scope,
   settings: Record<string, string> = {},
 ): Promise<ManagedEnvironment & { readonly service: RunningService }> {
-  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', ...settings })
+  const dashboards = { UGS_DASHBOARD_URL: 'https://app.example.com/dashboards#session={session}' }
+  const service = await startService(t, { UGS_API_TOKEN_CACHE_MS: '0', ...dashboards, ...settings })
   return { service, ...(await manage(service)) }
 }
 

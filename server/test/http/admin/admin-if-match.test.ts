@@ -24,6 +24,7 @@ const conditional = operationIds.filter((id) => operationOf(id).takesIfMatch)
 const inputs: Partial<Record<AdminOperationId, AdminInput>> = {
   patchUserGroup: { body: { name: 'Changed' } },
   rotateTokenOfUserGroup: { body: {} },
+  endSessionsOfUserGroup: { body: {} },
   restoreUserGroupVersion: { params: { revision: 1 } },
 }
 

@@ -215,6 +215,12 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
     [{ grace_period_seconds: null }, '/grace_period_seconds'],
     [{ current_token: 'x' }, '/current_token'],
   ],
+  endSessionsOfUserGroup: [
+    [{ viewer_id: '' }, '/viewer_id'],
+    [{ viewer_id: null }, '/viewer_id'],
+    [{ viewer_id: 'a\u0007' }, '/viewer_id'],
+    [{ viewer: 'a' }, '/viewer'],
+  ],
   promoteUserGroups: [
     [{}, '/user_group_ids'],
     [{ user_group_ids: [] }, '/user_group_ids'],
@@ -227,7 +233,7 @@ const invalidBodies: Partial<Record<AdminOperationId, readonly [body: unknown, .
   reportLeakedToken: [
     [{}, '/token'],
     [{ token: '' }, '/token'],
-    [{ token: 'x'.repeat(256) }, '/token'],
+    [{ token: 'x'.repeat(6145) }, '/token'],
     [{ token: 'x', rotate: 1 }, '/rotate'],
   ],
   createApiToken: [

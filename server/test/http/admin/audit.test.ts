@@ -198,6 +198,19 @@ test('operations of the management API on user groups are recorded', async () =>
   await assertRecorded(() => admin.resumeUserGroup(group), 200, { ...b, action: 'user_group.resumed' })
   await assertRecorded(() => admin.resumeUserGroup(group), 200)
 
+  const ended = (details: Record<string, string> | null) => ({
+    ...b,
+    action: 'user_group.sessions_ended',
+    details,
+  })
+  const endSessions = (body: object) => () => admin.endSessionsOfUserGroup({ ...group, body })
+  await assertRecorded(endSessions({}), 200, ended(null))
+  await assertRecorded(endSessions({ viewer_id: 'u-7' }), 200, ended({ viewer_id: 'u-7' }))
+  const viewed = record(await admin.viewAsUserGroup(group))
+  const [viewedAs, signingKey] = await list({ request_id: viewed.headers['x-request-id'] ?? '' })
+  assert.deepEqual([viewedAs?.action, viewedAs?.user_group], ['user_group.viewed_as', b.user_group])
+  assert.deepEqual([signingKey?.action, signingKey?.author], ['signing_key.created', 'service'])
+
   const leaked = (text: string, rotate: boolean) => admin.reportLeakedToken({ body: { token: text, rotate } })
   await assertRecorded(() => leaked(token, false), 200)
   await assertRecorded(() => leaked(token, true), 200, { ...b, action: 'user_group.grace_period_ended' })
@@ -401,6 +414,8 @@ test('this file covers all operations that change something, and all actions exc
   const seen = new Set((await list()).map(({ action }) => action))
   const elsewhere = [
     'api_token.limited',
+    'signing_key.rotated',
+    'signing_key.retired',
     'workspace.created',
     'webhook_endpoint.disabled',
     'sign_in_link.created',

@@ -288,6 +288,7 @@ describe('with a session’s cookie', async () => {
   const params = { ...of(created).params, revision: 1, id: 1 }
   const bodies: Partial<Record<AdminOperationId, unknown>> = {
     rotateTokenOfUserGroup: {},
+    endSessionsOfUserGroup: {},
     createUserGroup: { user_group_id: 'new', name: 'A' },
     patchUserGroup: { name: 'Changed' },
     promoteUserGroups: { user_group_ids: ['nobody'] },
