@@ -23,6 +23,17 @@ export interface AdminInput {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** An event of the audit log, as the API shows it. */
+export interface EventView {
+  readonly event_id: string
+  readonly occurred_at: string
+  readonly action: string
+  readonly author: string
+  readonly request_id: string | null
+  readonly user_group: { readonly team_id: number; readonly provided_id: string } | null
+  readonly details: Record<string, unknown> | null
+}
+
 export type AdminApi = Readonly<Record<AdminOperationId, (input?: AdminInput) => Promise<HttpResponse>>>
 
 export const operationIds = Object.keys(adminOperations) as AdminOperationId[]

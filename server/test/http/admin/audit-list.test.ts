@@ -7,17 +7,10 @@ import {
   of,
   startManaged,
   type AdminApi,
+  type EventView,
 } from '../../support/admin-api.ts'
 import { runCommand } from '../../support/command.ts'
 
-interface EventView {
-  readonly event_id: string
-  readonly occurred_at: string
-  readonly action: string
-  readonly author: string
-  readonly request_id: string
-  readonly user_group: { readonly team_id: number; readonly provided_id: string } | null
-}
 interface Page {
   readonly audit_events: readonly EventView[]
   readonly next_cursor: string | null

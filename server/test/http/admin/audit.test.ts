@@ -15,21 +15,12 @@ import {
   startManaged,
   type AdminApi,
   type AdminInput,
+  type EventView,
 } from '../../support/admin-api.ts'
 import { callOperation, sessionPath, signed, signIn } from '../../support/console.ts'
 import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { randomPartOf, tokenPattern } from '../../support/secrets.ts'
 import { userApi, userGroupIn } from '../../support/user-api.ts'
-
-interface EventView {
-  readonly event_id: string
-  readonly occurred_at: string
-  readonly action: string
-  readonly author: string
-  readonly request_id: string | null
-  readonly user_group: { readonly team_id: number; readonly provided_id: string } | null
-  readonly details: Record<string, unknown> | null
-}
 
 /** All responses of this test file. */
 const responses: HttpResponse[] = []
@@ -390,14 +381,8 @@ test('sign-ins to the console and changes creation there are recorded with their
   )
   const headers = signed(entered)
   const { team_id } = userGroupIn(record(await user.get({ user_group_id: 'a', name: 'B' })))
-  await assertRecorded(
-    () => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers }),
-    200,
-    {
-      ...subject('a', team_id),
-      action: 'user_group.suspended',
-    },
-  )
+  const suspend = () => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers })
+  await assertRecorded(suspend, 200, { ...subject('a', team_id), action: 'user_group.suspended' })
   const response = await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })
   assert.ok(response.status < 300, response.text)
   assert.deepEqual(await list({ request_id: response.headers['x-request-id'] ?? '' }), [])
