@@ -246,8 +246,10 @@ function* deleteChanges(scope: TenantScope, changes: readonly ChangeRow[]): Oper
   const teamIds = changes.map((change) => change.team_id)
   // The first condition is for the index, which PostgreSQL would not use for the second.
   const keys = changes.map(({ team_id, revision }) => `${team_id} ${revision}`)
+  // Citus refuses the concatenation of other types than text, which PostgreSQL does not regard as immutable.
+  const key = "CAST(team_id AS text) || ' ' || CAST(revision AS text)"
   yield* sql`DELETE FROM unindexed_user_group
-    WHERE ${inScope(scope)} AND ${anyOf('team_id', 'bigint', teamIds)} AND ${anyOf("team_id || ' ' || revision", 'text', keys)}`
+    WHERE ${inScope(scope)} AND ${anyOf('team_id', 'bigint', teamIds)} AND ${anyOf(key, 'text', keys)}`
 }
 
 /** Returns the items that meet a condition, and the others. */
