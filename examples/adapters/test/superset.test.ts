@@ -91,7 +91,7 @@ describe('Superset', { skip: python === undefined }, () => {
     }
 
     const userGroupToken = (await ugs('user-group', 'get-or-create', '42', '--name', 'A')).trim()
-    const everywhere = await createSession('42')
+    const everywhere = await createSession('42', { viewer: { id: 'u-8' } })
     assert.deepEqual(await guestsOf('', 'garbage', userGroupToken, everywhere), [null, null, null, null])
   })
 
