@@ -1,3 +1,4 @@
+import { keySetPathOf } from '../domain/viewer-session/signing-key.ts'
 import type { AdminOperationId } from './admin/operations.ts'
 import type { ApiToken, Scope } from '../domain/api-token/api-token.ts'
 
@@ -21,7 +22,7 @@ export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'f
 export const oauthPaths = {
   introspect: '/oauth2/introspect',
   revoke: '/oauth2/revoke',
-  keySet: '/jwks/{workspace_id}/{environment}.json',
+  keySet: `${keySetPathOf('{workspace_id}', '{environment}')}.json`,
   metadata: '/.well-known/oauth-authorization-server',
 } as const
 

@@ -43,6 +43,11 @@ export function keyIdPrefix({ workspaceId, environment }: TenantScope): string {
   return `${workspaceId}${initials[environment]}-`
 }
 
+/** Returns the path of a key set without its extension, which is the issuer of its sessions. */
+export function keySetPathOf(workspaceId: number | string, environment: string): string {
+  return `/jwks/${workspaceId}/${environment.toLowerCase()}`
+}
+
 /** Generates a key for ES256 (RFC 7518, section 3.4). The private key is PKCS #8, in base64. */
 export function generateSigningKey(scope: TenantScope) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

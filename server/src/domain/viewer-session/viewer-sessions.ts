@@ -1,5 +1,4 @@
 import { actorOf, type Caller } from '../caller.ts'
-import type { Environment } from '../environment.ts'
 import { Fault, validationFailed } from '../fault.ts'
 import { shownPointer } from '../json/json-pointer.ts'
 import type { Store } from '../store.ts'
@@ -7,12 +6,13 @@ import type { TenantScope } from '../tenant-scope.ts'
 import { randomBase62 } from '../token/token.ts'
 import { bucketOf } from '../user-group/location.ts'
 import { revisionMismatch, userGroupNotFound } from '../user-group/user-group-service.ts'
-import type { ExpectedUserGroup } from '../user-group/user-group-store.ts'
+import type { EndSessionsOutcome, ExpectedUserGroup } from '../user-group/user-group-store.ts'
 import type { TokenlessUserGroup, UserGroup } from '../user-group/user-group.ts'
 import { Cache } from '../util/cache.ts'
 import type { Clock } from '../util/clock.ts'
 import { endedSubject, type SessionSubject } from './ended-session.ts'
 import { readJwt, signJwt } from './jwt.ts'
+import { keySetPathOf } from './signing-key.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import {
   faultsOfNarrowing,
@@ -45,6 +45,7 @@ interface Parts {
 }
 
 export interface CreatedSession {
+  readonly userGroup: UserGroup
   readonly token: string
   readonly sessionId: string
   /** Milliseconds since the Unix epoch. */
@@ -86,14 +87,7 @@ export class ViewerSessions {
    * Creates a session, and stores nothing about it.
    * @throws Fault `user_group_not_found`, `validation_failed`, `unavailable`
    */
-  create(caller: Caller, request: SessionRequest): Promise<CreatedSession> {
-    return this.#create(caller, request)
-  }
-
-  async #create(
-    caller: Caller,
-    request: SessionRequest,
-  ): Promise<CreatedSession & { readonly userGroup: UserGroup }> {
+  async create(caller: Caller, request: SessionRequest): Promise<CreatedSession> {
     const { workspaceId, environment } = caller
     const { providedId, expiresInSeconds } = request
     const userGroup = await this.#parts.store.userGroups.find({ workspaceId, environment, providedId })
@@ -137,13 +131,13 @@ export class ViewerSessions {
     const viewerId = Array.from(`support:${name}`).slice(0, 255).join('')
     const viewer = JSON.stringify({ id: viewerId, support: true })
     const request = { providedId, viewerId, viewer, expiresInSeconds: viewAsSeconds }
-    const { userGroup, ...created } = await this.#create(caller, request)
+    const { userGroup, token, sessionId, expiresAt } = await this.create(caller, request)
     const { workspaceId, environment } = caller
     await this.#parts.store.viewerSessions.recordViewAs({
-      ...{ workspaceId, environment, ...actorOf(caller), userGroup, viewerId },
-      ...{ sessionId: created.sessionId, now: this.#parts.clock.now() },
+      ...{ workspaceId, environment, ...actorOf(caller) },
+      ...{ userGroup, viewerId, sessionId, now: this.#parts.clock.now() },
     })
-    return { url: dashboardUrl.replace('{session}', created.token), expiresAt: created.expiresAt }
+    return { url: dashboardUrl.replace('{session}', token), expiresAt }
   }
 
   /**
@@ -172,14 +166,7 @@ export class ViewerSessions {
     subject: SessionSubject,
     expected?: ExpectedUserGroup,
   ): Promise<TokenlessUserGroup> {
-    const { workspaceId, environment } = caller
-    const result = await this.#parts.store.userGroups.endSessions({
-      key: { workspaceId, environment, providedId },
-      ...actorOf(caller),
-      ...(expected !== undefined && { expected }),
-      subject,
-      now: this.#parts.clock.now(),
-    })
+    const result = await this.#end(caller, providedId, subject, expected)
     if (result.outcome === 'not_found') throw userGroupNotFound()
     if (result.outcome === 'revision_mismatch') throw revisionMismatch()
     return result.userGroup
@@ -190,14 +177,7 @@ export class ViewerSessions {
     const session = await this.#verify(caller, token)
     if (session === null) return
     const { sub, jti: sessionId, viewer_id: viewerId, team_id: teamId } = session.claims
-    const { workspaceId, environment } = caller
-    await this.#parts.store.userGroups.endSessions({
-      key: { workspaceId, environment, providedId: sub },
-      ...actorOf(caller),
-      expected: { teamId },
-      subject: { viewerId, sessionId },
-      now: this.#parts.clock.now(),
-    })
+    await this.#end(caller, sub, { viewerId, sessionId }, { teamId })
   }
 
   /**
@@ -217,6 +197,22 @@ export class ViewerSessions {
     const ended = ends && !isOver
     const userGroup = ended ? await this.end(caller, providedId, { viewerId }, { teamId }) : owner
     return { kind: 'viewer_session', works, userGroup, viewerId, sessionId, expiresAt: exp * 1000, ended }
+  }
+
+  #end(
+    caller: Caller,
+    providedId: string,
+    subject: SessionSubject,
+    expected?: ExpectedUserGroup,
+  ): Promise<EndSessionsOutcome> {
+    const { workspaceId, environment } = caller
+    return this.#parts.store.userGroups.endSessions({
+      key: { workspaceId, environment, providedId },
+      ...actorOf(caller),
+      ...(expected !== undefined && { expected }),
+      subject,
+      now: this.#parts.clock.now(),
+    })
   }
 
   #isOver(scope: TenantScope, { claims, signingKeyId }: VerifiedSession): Promise<boolean> {
@@ -266,11 +262,6 @@ export class ViewerSessions {
     const message = 'needs the setting UGS_PUBLIC_URL, from which the issuer of the token follows'
     return this.#parts.publicUrl === null ? fields.map((field) => ({ path: `/${field}`, message })) : []
   }
-}
-
-/** Returns the path of a key set without its extension, which is the issuer of its sessions. */
-function keySetPathOf(workspaceId: number | string, environment: Environment): string {
-  return `/jwks/${workspaceId}/${environment.toLowerCase()}`
 }
 
 function keyOf({ workspaceId, environment }: TenantScope, token: string): string {
