@@ -13,12 +13,12 @@ rmSync(folder, { recursive: true, force: true })
 const { metafile } = await build({
   absWorkingDir: fileURLToPath(new URL('../', import.meta.url)),
   entryPoints: {
-    ugs: 'dist/main.js',
-    'checkpoint-thread': 'dist/store/sqlite/checkpoint-thread.js',
-    'integrity-check': 'dist/store/sqlite/integrity-check.js',
+    ugs: 'src/main.ts',
+    'checkpoint-thread': 'src/store/sqlite/checkpoint-thread.ts',
+    'integrity-check': 'src/store/sqlite/integrity-check.ts',
   },
   outdir: 'bundle',
-  // A flat folder at the same depth as `dist/`, so that paths relative to `import.meta.url` stay valid.
+  // A flat folder at the same depth as `src/`, so that paths relative to `import.meta.url` stay valid.
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',
   bundle: true,

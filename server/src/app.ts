@@ -10,16 +10,22 @@ import type { LastUsedRecorder } from './domain/api-token/last-used-tracker.ts'
 import type { RateLimiter } from './domain/api-token/rate-limiter.ts'
 import type { EventFeed } from './domain/event/event-feed.ts'
 import { Fault } from './domain/fault.ts'
-import { ConsoleSessions } from './domain/session/console-sessions.ts'
+import { ConsoleSessions } from './domain/console-session/console-sessions.ts'
 import type { Store } from './domain/store.ts'
-import type { IntrospectedUserGroup } from './domain/user-group/introspection-store.ts'
+import type { Look, UsageMode } from './domain/usage/look.ts'
+import type { MarkRecorder } from './domain/usage/mark-recorder.ts'
+import { PostedMarks } from './domain/usage/posted-marks.ts'
 import type { UserGroupService } from './domain/user-group/user-group-service.ts'
 import type { ViewerSessions } from './domain/viewer-session/viewer-sessions.ts'
 import type { WebhookManagement } from './domain/webhook/webhook-management.ts'
 import type { Clock } from './domain/util/clock.ts'
 import { addAdminRoutes } from './http/admin/routes.ts'
 import { adminServicesOf } from './http/admin/services.ts'
-import { addConsoleRoutes, redirectBrowsers } from './http/console/console-routes.ts'
+import {
+  addConsoleRoutes,
+  redirectBrowsers,
+  type ConsoleRoutesDependencies,
+} from './http/console/console-routes.ts'
 import { SessionCookies } from './http/console/console-session.ts'
 import { addEventRoutes } from './http/events/event-routes.ts'
 import { addDocsRoutes } from './http/docs/docs-routes.ts'
@@ -42,6 +48,7 @@ import { addKeySetRoute } from './http/oauth/key-set-route.ts'
 import { addMetadataRoute } from './http/oauth/metadata-route.ts'
 import { OAuthClients } from './http/oauth/oauth-clients.ts'
 import { revocationRoute } from './http/oauth/revocation-route.ts'
+import { addUsageRoute } from './http/usage/usage-route.ts'
 import { ResponseCache } from './http/user/response-cache.ts'
 import { userRoutes } from './http/user/user-route.ts'
 
@@ -52,7 +59,9 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   readonly userGroups: UserGroupService
   readonly viewerSessions: ViewerSessions
   readonly webhooks: WebhookManagement
-  readonly introspections: LastUsedRecorder<IntrospectedUserGroup>
+  readonly introspections: LastUsedRecorder<Look>
+  readonly marks: MarkRecorder
+  readonly usageMode: UsageMode
   readonly feed: EventFeed
   readonly lastUsedTracker: LastUsedRecorder<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
@@ -73,8 +82,10 @@ export interface AppDependencies extends Pick<PipelineOptions, 'observers' | 'tr
   readonly forwardAuth: ForwardAuthNames
   /** URL of the service for its clients; null for the origin of each request. */
   readonly publicUrl: string | null
-  /** Folder of the console's built files; null if the console is off. */
-  readonly consoleFolder: string | null
+  readonly people: Pick<ConsoleRoutesDependencies, 'provider' | 'allowsTokenSignIn'>
+  /** Folder of the built files of console and API reference. */
+  readonly consoleFolder: string
+  readonly hasConsole: boolean
 }
 
 /** Builds the application: the pipeline, then every route in order. It does not listen and does not read the environment. */
@@ -110,19 +121,22 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
     setCommonHeaders(reply, context.id)
     done()
   })
-  const publicPath = publicPathOf(parts.publicUrl)
-  if (parts.consoleFolder !== null) redirectBrowsers(app, publicPath)
+  const pages = { folder: parts.consoleFolder, publicPath: publicPathOf(parts.publicUrl) }
+  if (parts.hasConsole) redirectBrowsers(app, pages.publicPath)
   refuseUnknownRoutes(app)
 
   fastPath.addRoutes(app)
   const maxConnections = limits.eventConnections
   addEventRoutes(app, { authentication, rateLimiter, feed: parts.feed, clock, maxConnections })
-  const sessions = new ConsoleSessions({ store, clock, lastUsedTracker })
-  const access = { sessions, cookies: new SessionCookies(publicPath) }
+  const postedMarks = new PostedMarks({ ...parts, mode: parts.usageMode })
+  addUsageRoute(app, { authentication, rateLimiter, postedMarks })
+  const consoleSessions = new ConsoleSessions({ store, clock, lastUsedTracker })
+  const access = { consoleSessions, cookies: new SessionCookies(pages.publicPath) }
   const services = adminServicesOf({ ...parts, store: parts.managementStore, revokedIds })
   addAdminRoutes(app, { authentication, rateLimiter, ...access, ...services })
-  if (parts.consoleFolder !== null) {
-    const consoleParts = { ...access, apiTokens: services.apiTokens, folder: parts.consoleFolder, publicPath }
+  if (parts.hasConsole) {
+    const { publicUrl, people } = parts
+    const consoleParts = { ...access, ...pages, ...people, publicUrl, apiTokens: services.apiTokens }
     await app.register((console) => addConsoleRoutes(console, consoleParts))
   }
   const names = parts.forwardAuth
@@ -130,9 +144,8 @@ export async function buildApp(parts: AppDependencies): Promise<FastifyInstance>
   addMetadataRoute(app, parts.publicUrl)
   addKeySetRoute(app, parts.viewerSessions.keys)
   addHealthRoutes(app, { store, isDraining })
-  await app.register((docs) =>
-    addDocsRoutes(docs, () => openApiDocument(parts.version, parts.publicUrl ?? undefined)),
-  )
+  const document = () => openApiDocument(parts.version, parts.publicUrl ?? undefined)
+  await app.register((docs) => addDocsRoutes(docs, { ...pages, document }))
   return app
 }
 

@@ -32,6 +32,9 @@ CREATE TABLE api_token (
   booked_until     bigint
 );
 
+-- The API tokens of an environment.
+CREATE INDEX api_token_by_environment ON api_token (workspace_id, environment);
+
 -- The service draws team ids in blocks.
 CREATE SEQUENCE user_group_team_id_seq MAXVALUE 9007199254740991;
 
@@ -58,6 +61,10 @@ CREATE TABLE user_group (
 
 -- GET and PUT of /api/user, search by user_group_id.
 CREATE UNIQUE INDEX user_group_provided_id ON user_group (workspace_id, environment, provided_id, bucket);
+-- Search in order of names, and of creation times. Other times have no index: HOT updates could not change them.
+-- The expression keeps PostgreSQL without statistics from these indexes in other queries.
+CREATE INDEX user_group_by_name ON user_group ((workspace_id + 0), environment, lower(name COLLATE "C"), team_id);
+CREATE INDEX user_group_by_creation ON user_group ((workspace_id + 0), environment, created_at, team_id);
 -- Search with `suspended`.
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
@@ -166,6 +173,26 @@ CREATE TABLE last_introspection (
   PRIMARY KEY (workspace_id, team_id, bucket) -- search, view of a user group
 );
 
+CREATE TABLE viewing (
+  workspace_id bigint   NOT NULL,
+  team_id      bigint   NOT NULL,
+  last_seen_at bigint   NOT NULL,
+  month        integer  NOT NULL,
+  days         integer  NOT NULL,
+  bucket       smallint NOT NULL,
+  environment  text     NOT NULL COLLATE "C",
+  viewer_id    text     NOT NULL COLLATE "C",
+  resource     text     NOT NULL COLLATE "C",
+  -- Marks, usage of a month, deletion after the retention.
+  PRIMARY KEY (workspace_id, environment, month, team_id, viewer_id, resource, bucket)
+);
+
+-- Known resources of a user group.
+CREATE INDEX viewing_by_resource ON viewing (workspace_id, environment, month, team_id, resource) WHERE resource <> '';
+
+-- Erasure of a viewer.
+CREATE INDEX viewing_by_viewer ON viewing (workspace_id, environment, viewer_id) WHERE viewer_id <> '';
+
 CREATE TABLE schema (
   workspace_id bigint NOT NULL,
   schema_id    bigint GENERATED ALWAYS AS IDENTITY,
@@ -208,6 +235,19 @@ CREATE TABLE mapping_entry (
   PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id, bucket)
 );
 
+CREATE TABLE accepted_finding (
+  workspace_id    bigint NOT NULL REFERENCES workspace (workspace_id),
+  environment     text   NOT NULL COLLATE "C" CHECK (environment IN ('Customer', 'Testing')),
+  kind            text   NOT NULL COLLATE "C",
+  schema_key      text   NOT NULL COLLATE "C",
+  data_source_key text   NOT NULL COLLATE "C",
+  version         text   NOT NULL,
+  reason          text   NOT NULL,
+  accepted_at     bigint NOT NULL,
+  accepted_by     text   NOT NULL,
+  PRIMARY KEY (workspace_id, environment, kind, schema_key, data_source_key) -- isolation findings
+);
+
 CREATE TABLE signing_key (
   workspace_id   bigint NOT NULL REFERENCES workspace (workspace_id),
   environment    text   NOT NULL CHECK (environment IN ('Customer', 'Testing')),
@@ -235,7 +275,13 @@ CREATE INDEX ended_session_by_expiry ON ended_session (ended_at);
 
 CREATE TABLE console_session (
   session_hash bytea  NOT NULL PRIMARY KEY, -- each request of the console
-  api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),
+  workspace_id bigint NOT NULL,
+  environment  text   NOT NULL,
+  api_token_id bigint REFERENCES api_token (api_token_id), -- NULL for a person
+  person       text, -- id at the identity provider
+  person_name  text,
+  person_email text,
+  role         text, -- scope of a person
   created_at   bigint NOT NULL,
   last_used_at bigint NOT NULL
 );
@@ -244,12 +290,59 @@ CREATE TABLE console_session (
 CREATE INDEX console_session_by_use ON console_session (last_used_at);
 -- Deletion of the oldest sessions of an API token.
 CREATE INDEX console_session_by_api_token ON console_session (api_token_id, last_used_at);
+-- Deletion of the oldest sessions of a person.
+CREATE INDEX console_session_by_person ON console_session (person, last_used_at);
 
 CREATE TABLE sign_in_link (
   link_hash    bytea  NOT NULL PRIMARY KEY,
   api_token_id bigint NOT NULL REFERENCES api_token (api_token_id),
   expires_at   bigint NOT NULL
 );
+
+CREATE TABLE job (
+  job_id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id         bigint NOT NULL REFERENCES workspace (workspace_id),
+  environment          text     NOT NULL COLLATE "C" CHECK (environment IN ('Customer', 'Testing')),
+  action               text     NOT NULL,
+  grace_period_seconds bigint NOT NULL,
+  selection            text     NOT NULL,
+  author               text     NOT NULL,
+  api_token_id         bigint,
+  total_count          bigint NOT NULL,
+  is_total_exact       bigint NOT NULL,
+  created_at           bigint NOT NULL,
+  started_at           bigint,
+  canceled_at          bigint,
+  finished_at          bigint,
+  planned              text     NOT NULL DEFAULT '[]',
+  position             text,
+  done                 bigint NOT NULL DEFAULT 0,
+  unchanged            bigint NOT NULL DEFAULT 0,
+  failed               bigint NOT NULL DEFAULT 0,
+  holder               text,
+  claimed_until        bigint NOT NULL DEFAULT 0
+);
+
+-- List of jobs, newest first.
+CREATE INDEX job_by_environment ON job (workspace_id, environment, job_id);
+-- Due jobs, number of unfinished jobs.
+CREATE INDEX job_unfinished ON job (workspace_id, job_id) WHERE finished_at IS NULL;
+-- Deletion after the retention.
+CREATE INDEX job_by_end ON job (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE job_result (
+  job_id        bigint NOT NULL,
+  number        bigint NOT NULL,
+  team_id       bigint NOT NULL,
+  provided_id   text,
+  outcome       text   NOT NULL COLLATE "C",
+  error_code    text,
+  error_message text,
+  PRIMARY KEY (job_id, number) -- list of results
+);
+
+-- List of results with an outcome.
+CREATE INDEX job_result_by_outcome ON job_result (job_id, outcome, number);
 
 CREATE TABLE secret_key_check (
   key_id text  PRIMARY KEY COLLATE "C",
@@ -274,7 +367,7 @@ CREATE TABLE audit_event (
   event_id     uuid     NOT NULL,
   action       text     NOT NULL,
   author       text     NOT NULL,
-  request_id   text,
+  request_id   text, -- and with a space before each, the address of the client and its User-Agent
   provided_id  text COLLATE "C",
   details      text,
   PRIMARY KEY (workspace_id, environment, event_id, bucket) -- the audit log, newest first
@@ -376,7 +469,9 @@ CREATE TABLE webhook_delivery (
   next_attempt_at     bigint,
   response_status     bigint,
   duration_ms         bigint,
-  error_code          text
+  error_code          text,
+  signature           text,
+  response_headers    text
 );
 
 -- List of deliveries, newest first.
@@ -437,8 +532,8 @@ BEGIN
       AS new (bucket, team_id, provided_id, name, mapping, properties,
               token_hash, token_key_id, token_sealed, at, registry_version, author)
     WHERE new.token_key_id <> ALL (SELECT key_id FROM retired_secret_key)
-      AND (new.registry_version IS NULL OR new.registry_version = (
-        SELECT version FROM registry WHERE workspace_id = _workspace_id AND environment = _environment
+      AND (new.registry_version IS NULL OR new.registry_version = coalesce(
+        (SELECT version FROM registry WHERE workspace_id = _workspace_id AND environment = _environment), ''
       ))
     ORDER BY new.provided_id COLLATE "C"
     ON CONFLICT (workspace_id, environment, provided_id, bucket) DO NOTHING

@@ -29,6 +29,9 @@ CREATE TABLE api_token (
   booked_until     INTEGER
 ) STRICT;
 
+-- The API tokens of an environment.
+CREATE INDEX api_token_by_environment ON api_token (workspace_id, environment);
+
 -- `revision` increases with each change of the row. `updated_by` is the author of the last change of name, mapping and properties.
 CREATE TABLE user_group (
   team_id         INTEGER PRIMARY KEY AUTOINCREMENT, -- introspection and rotation (the token's locator has the id), management API
@@ -50,6 +53,9 @@ CREATE TABLE user_group (
   UNIQUE (workspace_id, environment, provided_id) -- GET and PUT of /api/user, search by user_group_id
 ) STRICT;
 
+-- Search in order of names, and of creation times. Other times have no index: each change of a user group would write it.
+CREATE INDEX user_group_by_name ON user_group (workspace_id, environment, lower(name), team_id);
+CREATE INDEX user_group_by_creation ON user_group (workspace_id, environment, created_at, team_id);
 -- Search with `suspended`.
 CREATE INDEX user_group_suspended ON user_group (workspace_id, environment, team_id) WHERE suspended_at IS NOT NULL;
 
@@ -172,6 +178,26 @@ CREATE TABLE last_introspection (
   PRIMARY KEY (workspace_id, team_id) -- search, view of a user group
 ) STRICT, WITHOUT ROWID;
 
+-- The days of a month (202611, UTC) on which a viewer of a user group looked at a resource, as a bitmap whose bit 0 is the 1st. The viewer and
+-- the resource are empty if they are unknown. No foreign key: rows stay after the deletion of their user group.
+CREATE TABLE viewing (
+  workspace_id INTEGER NOT NULL,
+  environment  TEXT    NOT NULL,
+  month        INTEGER NOT NULL,
+  team_id      INTEGER NOT NULL,
+  viewer_id    TEXT    NOT NULL,
+  resource     TEXT    NOT NULL,
+  days         INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL, -- rounded down to the minute
+  PRIMARY KEY (workspace_id, environment, month, team_id, viewer_id, resource) -- marks, usage of a month, deletion after the retention
+) STRICT, WITHOUT ROWID;
+
+-- Known resources of a user group.
+CREATE INDEX viewing_by_resource ON viewing (workspace_id, environment, month, team_id, resource) WHERE resource <> '';
+
+-- Erasure of a viewer.
+CREATE INDEX viewing_by_viewer ON viewing (workspace_id, environment, viewer_id) WHERE viewer_id <> '';
+
 CREATE TABLE schema (
   schema_id    INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id INTEGER NOT NULL REFERENCES workspace (workspace_id),
@@ -212,6 +238,20 @@ CREATE TABLE mapping_entry (
   PRIMARY KEY (workspace_id, environment, schema_key, data_source_key, team_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Isolation findings that somebody accepted (decision 0052). `version` stands for the affected user groups at that time.
+CREATE TABLE accepted_finding (
+  workspace_id    INTEGER NOT NULL REFERENCES workspace (workspace_id),
+  environment     TEXT    NOT NULL CHECK (environment IN ('Customer', 'Testing')),
+  kind            TEXT    NOT NULL,
+  schema_key      TEXT    NOT NULL,
+  data_source_key TEXT    NOT NULL,
+  version         TEXT    NOT NULL,
+  reason          TEXT    NOT NULL,
+  accepted_at     INTEGER NOT NULL,
+  accepted_by     TEXT    NOT NULL,
+  PRIMARY KEY (workspace_id, environment, kind, schema_key, data_source_key) -- isolation findings
+) STRICT, WITHOUT ROWID;
+
 -- The keys that sign viewer sessions. The latest of those whose time `signs_from` has come signs. `retired_at` is the time at which a key
 -- leaves the key set, and its sessions end; null for the latest key.
 CREATE TABLE signing_key (
@@ -243,7 +283,13 @@ CREATE INDEX ended_session_by_expiry ON ended_session (ended_at);
 -- The sessions of the web console. Only the SHA-256 of a session's secret is stored.
 CREATE TABLE console_session (
   session_hash BLOB    NOT NULL PRIMARY KEY, -- each request of the console
-  api_token_id INTEGER NOT NULL REFERENCES api_token (api_token_id),
+  workspace_id INTEGER NOT NULL,
+  environment  TEXT    NOT NULL,
+  api_token_id INTEGER REFERENCES api_token (api_token_id), -- NULL for a person
+  person       TEXT, -- id at the identity provider
+  person_name  TEXT,
+  person_email TEXT,
+  role         TEXT, -- scope of a person
   created_at   INTEGER NOT NULL,
   last_used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -252,6 +298,8 @@ CREATE TABLE console_session (
 CREATE INDEX console_session_by_use ON console_session (last_used_at);
 -- Deletion of the oldest sessions of an API token.
 CREATE INDEX console_session_by_api_token ON console_session (api_token_id, last_used_at);
+-- Deletion of the oldest sessions of a person.
+CREATE INDEX console_session_by_person ON console_session (person, last_used_at);
 
 -- One-time links that sign in to the web console (decision 0036). Only the SHA-256 of a link's secret is stored.
 CREATE TABLE sign_in_link (
@@ -259,6 +307,53 @@ CREATE TABLE sign_in_link (
   api_token_id INTEGER NOT NULL REFERENCES api_token (api_token_id),
   expires_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Jobs: one change of many user groups each (decision 0046). A process works on a job until its claim ends.
+CREATE TABLE job (
+  job_id               INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id         INTEGER NOT NULL REFERENCES workspace (workspace_id),
+  environment          TEXT    NOT NULL CHECK (environment IN ('Customer', 'Testing')),
+  action               TEXT    NOT NULL,
+  grace_period_seconds INTEGER NOT NULL,
+  selection            TEXT    NOT NULL, -- a JSON object: a search, or team ids
+  author               TEXT    NOT NULL,
+  api_token_id         INTEGER, -- the API token that created it
+  total_count          INTEGER NOT NULL,
+  is_total_exact       INTEGER NOT NULL,
+  created_at           INTEGER NOT NULL,
+  started_at           INTEGER,
+  canceled_at          INTEGER,
+  finished_at          INTEGER,
+  planned              TEXT    NOT NULL DEFAULT '[]', -- a JSON array: the user groups that are being changed
+  position             TEXT, -- place in the selection after those
+  done                 INTEGER NOT NULL DEFAULT 0,
+  unchanged            INTEGER NOT NULL DEFAULT 0,
+  failed               INTEGER NOT NULL DEFAULT 0,
+  holder               TEXT,
+  claimed_until        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- List of jobs, newest first.
+CREATE INDEX job_by_environment ON job (workspace_id, environment, job_id);
+-- Due jobs, number of unfinished jobs.
+CREATE INDEX job_unfinished ON job (workspace_id, job_id) WHERE finished_at IS NULL;
+-- Deletion after the retention.
+CREATE INDEX job_by_end ON job (finished_at) WHERE finished_at IS NOT NULL;
+
+-- The results of jobs, numbered in the order of the user groups.
+CREATE TABLE job_result (
+  job_id        INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  team_id       INTEGER NOT NULL,
+  provided_id   TEXT,
+  outcome       TEXT    NOT NULL,
+  error_code    TEXT,
+  error_message TEXT,
+  PRIMARY KEY (job_id, number) -- list of results
+) STRICT, WITHOUT ROWID;
+
+-- List of results with an outcome.
+CREATE INDEX job_result_by_outcome ON job_result (job_id, outcome, number);
 
 -- Proof of each secret key, never the key.
 CREATE TABLE secret_key_check (
@@ -286,7 +381,7 @@ CREATE TABLE audit_event (
   event_id     TEXT    NOT NULL,
   action       TEXT    NOT NULL,
   author       TEXT    NOT NULL,
-  request_id   TEXT,
+  request_id   TEXT, -- and with a space before each, the address of the client and its User-Agent
   team_id      INTEGER,
   provided_id  TEXT,
   details      TEXT,
@@ -324,7 +419,8 @@ CREATE TRIGGER audit_event_insert_event AFTER INSERT ON audit_event
 WHEN new.action = 'user_group.created' OR new.action = 'user_group.updated' OR new.action = 'user_group.token_rotated'
   OR new.action = 'user_group.grace_period_ended' OR new.action = 'user_group.suspended' OR new.action = 'user_group.resumed'
   OR new.action = 'user_group.deleted' OR new.action = 'user_group.restored' OR new.action = 'schema.created'
-  OR new.action = 'schema.deleted' OR new.action = 'data_source.created' OR new.action = 'data_source.deleted'
+  OR new.action = 'schema.updated' OR new.action = 'schema.deleted' OR new.action = 'data_source.created'
+  OR new.action = 'data_source.updated' OR new.action = 'data_source.deleted'
   OR new.action = 'api_token.revoked' OR new.action = 'user_group.sessions_ended' OR new.action = 'signing_key.retired'
 BEGIN
   INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
@@ -405,7 +501,9 @@ CREATE TABLE webhook_delivery (
   next_attempt_at     INTEGER,
   response_status     INTEGER,
   duration_ms         INTEGER,
-  error_code          TEXT
+  error_code          TEXT,
+  signature           TEXT, -- of the last attempt
+  response_headers    TEXT -- a JSON object with the first bytes of the last response
 ) STRICT;
 
 -- List of deliveries, newest first.

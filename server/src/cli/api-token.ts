@@ -1,13 +1,21 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { defaultOverlapMs, isScope, maxOverlapMs, scopes, type Scope } from '../domain/api-token/api-token.ts'
 import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.ts'
-import { environments } from '../domain/environment.ts'
+import { environments, type Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
+import { generateApiToken, hashToken } from '../domain/token/token.ts'
 import { shownApiToken } from '../http/admin/api-tokens/responses.ts'
 import { operator } from '../runtime/operator.ts'
 import { CommandError } from './errors.ts'
 import { Management, responseOf, withManagement, type ResponseOf } from './management.ts'
-import { jsonOption, parseCount, parseDuration, parseName, tenantScopeCommand } from './options.ts'
+import {
+  environmentOption,
+  jsonOption,
+  parseCount,
+  parseDuration,
+  parseName,
+  tenantScopeCommand,
+} from './options.ts'
 import { printOutput, shortTime, tableOf } from './output.ts'
 import { withStore, type TenantScopeOptions } from './with-store.ts'
 
@@ -40,6 +48,14 @@ export function addApiTokenCommands(program: Command): void {
       .addOption(jsonOption())
 
   addCreateCommand(apiToken)
+  apiToken
+    .command('generate')
+    .description(
+      'Generate an API token without a store, for a secret manager and a configuration file, and print it to standard output.',
+    )
+    .addOption(environmentOption())
+    .addOption(jsonOption())
+    .action(generate)
   apiToken
     .command('list')
     .description('List the API tokens of all workspaces. The tokens themselves are not stored.')
@@ -118,6 +134,16 @@ async function create({ name, scopes, expiresIn, rateLimit, ...options }: Create
   const validity = expiry === null ? 'never expires' : `expires at ${shortTime(expiry)}`
   const message = `Created API token ${id} "${name}" for ${environment} in workspace "${options.workspace}" (${scope}, ${validity}). It is shown only once.`
   printOutput({ json: { ...shown, token }, secret: token, message }, options.json)
+}
+
+function generate({ environment, json }: JsonOption & { environment: Environment }): void {
+  const token = generateApiToken(environment)
+  const sha256 = hashToken(token).toString('hex')
+  const shown = { api_environment_tag: environment, token, token_sha256: sha256 }
+  printOutput(
+    { json: shown, secret: token, message: `It works once a configuration has its SHA-256: ${sha256}` },
+    json,
+  )
 }
 
 async function list({ json }: JsonOption): Promise<void> {

@@ -2,31 +2,38 @@ import { Option, type Command } from 'commander'
 import { auditActions, type AuditAction } from '../domain/audit/audit-event.ts'
 import { environments, type Environment } from '../domain/environment.ts'
 import { operator } from '../runtime/operator.ts'
-import { Management, type ResponseOf } from './management.ts'
+import { actions, Management, type ResponseOf } from './management.ts'
 import {
+  formatOption,
   jsonOption,
   parseCount,
   parseDuration,
   parseName,
   sinceOption,
+  tenantScopeCommand,
   untilOption,
   workspaceOption,
 } from './options.ts'
 import { printOutput, tableOf } from './output.ts'
-import { callerOf, withStore } from './with-store.ts'
+import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
-interface ListOptions {
-  workspace: string
-  environment?: Environment
+interface SearchOptions {
   since?: string
   until?: string
   userGroup?: string
   action?: AuditAction
   author?: string
   requestId?: string
+}
+
+interface ListOptions extends SearchOptions {
+  workspace: string
+  environment?: Environment
   limit: number
   json?: boolean
 }
+
+type ExportOptions = SearchOptions & TenantScopeOptions & { format: string }
 
 const resource = {
   load: async () => (await import('../http/admin/audit-events/operations.ts')).auditEventOperations,
@@ -37,20 +44,31 @@ type AuditEvent = ResponseOf<'listAuditEvents'>['audit_events'][number]
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('Read and prune the audit log.')
 
-  audit
-    .command('list')
-    .description('List changes, newest first.')
-    .addOption(workspaceOption())
-    .addOption(new Option('--environment <environment>', 'only in this environment').choices(environments))
-    .addOption(sinceOption())
-    .addOption(untilOption())
-    .option('--user-group <user_group_id>', 'only of user groups that have or had this id', parseName)
-    .addOption(new Option('--action <action>', 'only this action').choices(auditActions))
-    .option('--author <author>', 'only by this author: api_token:ID or cli:USER', parseName)
-    .option('--request-id <id>', 'only by the request whose response had this X-Request-Id', parseName)
+  addSearch(
+    audit
+      .command('list')
+      .description('List changes, newest first.')
+      .addOption(workspaceOption())
+      .addOption(new Option('--environment <environment>', 'only in this environment').choices(environments)),
+  )
     .option('--limit <count>', 'maximum number of events', parseCount, 100)
     .addOption(jsonOption())
     .action(list)
+
+  addSearch(
+    tenantScopeCommand(
+      audit,
+      'export',
+      'Write changes to standard output, newest first. The export itself is logged.',
+    ),
+  )
+    .addOption(formatOption())
+    .action(
+      actions(resource).exports('exportAuditEvents', ({ format, ...options }: ExportOptions) => ({
+        ...queryOf(options),
+        format,
+      })),
+    )
 
   audit
     .command('prune')
@@ -60,9 +78,27 @@ export function addAuditCommands(program: Command): void {
     .action(prune)
 }
 
+function addSearch(command: Command): Command {
+  return command
+    .addOption(sinceOption())
+    .addOption(untilOption())
+    .option('--user-group <user_group_id>', 'only of user groups that have or had this id', parseName)
+    .addOption(new Option('--action <action>', 'only this action').choices(auditActions))
+    .option(
+      '--author <author>',
+      'only by this author: api_token:ID, person:ID, cli:USER, or cli: for all of the command line',
+      parseName,
+    )
+    .option('--request-id <id>', 'only by the request whose response had this X-Request-Id', parseName)
+}
+
+function queryOf({ userGroup, requestId, since, until, action, author }: SearchOptions) {
+  return { since, until, action, author, user_group_id: userGroup, request_id: requestId }
+}
+
 async function list({ workspace, limit, json, ...options }: ListOptions): Promise<void> {
-  const { environment: only, userGroup, requestId, since, until, action, author } = options
-  const query = { since, until, action, author, user_group_id: userGroup, request_id: requestId }
+  const { environment: only } = options
+  const query = queryOf(options)
   const events = await withStore(async (store) => {
     const all: (AuditEvent & { api_environment_tag: Environment })[] = []
     for (const environment of only === undefined ? environments : [only]) {
@@ -84,6 +120,7 @@ async function list({ workspace, limit, json, ...options }: ListOptions): Promis
       'author',
       ['USER_GROUP_ID', (event) => event.user_group?.provided_id],
       'request_id',
+      'client_address',
       'details',
     ],
     events,

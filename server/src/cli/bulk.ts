@@ -13,8 +13,10 @@ import {
   type ImportResult,
   type ImportSummary,
 } from '../domain/user-group/user-group-import.ts'
+import { HealthSearch } from '../domain/user-group/user-group-health.ts'
 import { UserGroupManagement } from '../domain/user-group/user-group-management.ts'
 import { writeFileOrStream } from '../output-file.ts'
+import { addCriteria, criteriaOf, type CriteriaOptions } from './criteria.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { tenantScopeCommand } from './options.ts'
 import { outputError, printLine, printMessage, printable, problemOf } from './output.ts'
@@ -24,6 +26,8 @@ import { callerOf, withUserGroups, type TenantScopeOptions } from './with-store.
 interface BulkOptions extends TenantScopeOptions {
   format?: BulkFormat
 }
+
+type ExportOptions = BulkOptions & CriteriaOptions
 
 type ImportOptions = BulkOptions & { delimiter?: Delimiter; dryRun?: boolean }
 
@@ -52,7 +56,9 @@ export function addBulkCommands(program: Command): void {
     .addOption(delimiterOption())
     .option('--dry-run', 'report changes without making them')
     .action(importFile)
-  tenantScopeCommand(program, 'export', 'Write all user groups to a file that `ugs import` can read.')
+  addCriteria(
+    tenantScopeCommand(program, 'export', 'Write user groups to a file that `ugs import` can read.'),
+  )
     .argument('<file>', 'file to write or replace; - is standard output')
     .addOption(formatOption())
     .action(exportFile)
@@ -147,7 +153,7 @@ function summaryText(
   return `${rows} ${rows === 1 ? 'row' : 'rows'}: ${created} ${prefix}created, ${updated} ${prefix}updated, ${unchanged} unchanged, ${refused} refused.`
 }
 
-async function exportFile(file: string, options: BulkOptions): Promise<void> {
+async function exportFile(file: string, options: ExportOptions): Promise<void> {
   const rowWriter = (await loadFormats()).rowWriters[formatOf(file, options)]
   const write = (target: Writable) => exportTo(target, rowWriter, options)
   const rows = await (file === '-' ? write(process.stdout) : writeFileOrStream(file, write)).catch(
@@ -158,7 +164,8 @@ async function exportFile(file: string, options: BulkOptions): Promise<void> {
   printMessage(options.json ? JSON.stringify({ rows }) : `Exported ${rows} user groups.`)
 }
 
-function writeError(file: string, error: unknown): unknown {
+/** Returns the error of a failed write to a file, or to standard output for `-`. */
+export function writeError(file: string, error: unknown): unknown {
   const code = errorCodeOf(error)
   if (code === undefined || !(error instanceof Error && 'syscall' in error)) return error
   if (file === '-') return outputError(error, problemOf(1, error))
@@ -170,10 +177,18 @@ function writeError(file: string, error: unknown): unknown {
 }
 
 /** Returns the number of rows. */
-function exportTo(target: Writable, { head, row }: RowWriter, options: BulkOptions): Promise<number> {
+function exportTo(target: Writable, { head, row }: RowWriter, options: ExportOptions): Promise<number> {
   return withUserGroups(async (userGroups, store) => {
     const management = new UserGroupManagement({ store, userGroups, clock: systemClock })
-    const pages = management.listAll(await callerOf(store, options))
+    const caller = await callerOf(store, options)
+    const criteria = criteriaOf(options)
+    const pages =
+      Object.keys(criteria).length === 0
+        ? management.listAll(caller)
+        : new HealthSearch({ store, management, clock: systemClock }).listAll(
+            caller,
+            (await import('../http/admin/user-groups/criteria.ts')).searchOf(criteria),
+          )
     const bar = new ProgressBar('rows')
     let rows = 0
     async function* chunks() {

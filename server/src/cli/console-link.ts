@@ -6,7 +6,7 @@ import { readConfig, settings } from '../config/settings.ts'
 import { signInLinkUrl } from '../contract/console.ts'
 import type { ApiToken } from '../domain/api-token/api-token.ts'
 import { environments } from '../domain/environment.ts'
-import { canManage, consoleApiToken, createSignInLink } from '../domain/session/sign-in-link.ts'
+import { canManage, consoleApiToken, createSignInLink } from '../domain/console-session/sign-in-link.ts'
 import type { Store } from '../domain/store.ts'
 import { configuredOrigin } from '../runtime/configured-origin.ts'
 import { operator } from '../runtime/operator.ts'
@@ -92,7 +92,7 @@ async function findAdminToken(store: Store, id: number, now: number): Promise<Ap
     throw new CommandError(`there is no API token ${id}; see \`ugs api-token list\``)
   if (!canManage(apiToken, now))
     throw new CommandError(
-      `API token ${id} is expired, revoked or lacks the scope admin; choose another with \`ugs api-token list\``,
+      `API token ${id} is expired, revoked or lacks the scope observe, support or admin; choose another with \`ugs api-token list\``,
     )
   return apiToken
 }

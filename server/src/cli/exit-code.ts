@@ -5,6 +5,7 @@ import { Fault } from '../domain/fault.ts'
 import { ListenError } from '../domain/util/listen-error.ts'
 import { SecretKeyError } from '../config/secret-keys.ts'
 import { StoreError } from '../store/store-error.ts'
+import { ConfigurationFileError } from '../runtime/configuration-file-error.ts'
 import { ConsoleFilesError } from '../runtime/console-files.ts'
 import { WorkersError } from '../runtime/workers.ts'
 import { ClosedOutputError, CommandError, UsageError } from './errors.ts'
@@ -15,6 +16,7 @@ import { errorCodeOf } from '../domain/util/error-code.ts'
 const operatorErrors = [
   CommandError,
   ConfigError,
+  ConfigurationFileError,
   ConsoleFilesError,
   ListenError,
   StoreError,

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { readConfig } from '../config/settings.ts'
 import { openKeyring } from '../config/secret-keys.ts'
@@ -6,10 +8,11 @@ import { readStrictJson } from '../contract/json/strict-json.ts'
 import type { Store } from '../domain/store.ts'
 import type { Caller } from '../domain/caller.ts'
 import { systemClock } from '../domain/util/clock.ts'
-import type { AdminOperation, AdminServices } from '../http/admin/operation.ts'
+import type { AdminOperation, AdminResponse, AdminServices } from '../http/admin/operation.ts'
 import type { AdminOperationId, AdminResponseOf } from '../http/admin/operations.ts'
 import { adminServicesOf } from '../http/admin/services.ts'
 import { userGroupServiceOf, viewerSessionsOf, webhookManagementOf } from '../runtime/configured-store.ts'
+import { writeError } from './bulk.ts'
 import { printOutput, tableOf, type Column, type Output } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
@@ -61,24 +64,35 @@ export class Management<Ids extends AdminOperationId> {
     store: Store,
     caller: Caller,
   ): Promise<Management<Ids>> {
-    const parts = { store, clock: systemClock, revokedIds: new Set<number>() }
+    const marks = { forget: () => undefined }
+    const parts = { store, marks, clock: systemClock, revokedIds: new Set<number>() }
     const keyed = usesSecretKeys && (await openKeyedServices(store))
     const services = adminServicesOf({ ...parts, ...keyed } as Parameters<typeof adminServicesOf>[0])
     return new Management(store, caller, services, await load())
   }
 
   /** Runs an operation and returns its response. @throws Fault as the operation */
-  async call<Id extends Ids>(
-    id: Id,
-    { params = {}, query = {}, body }: Request = {},
-  ): Promise<ResponseOf<Id>> {
+  async call<Id extends Ids>(id: Id, request: Request = {}): Promise<ResponseOf<Id>> {
+    const response = await this.#handle(id, request)
+    return responseOf<Id>(this.#operations[id], 'body' in response ? response.body : {})
+  }
+
+  /** Runs an operation that returns rows. @throws Fault as the operation */
+  async stream(id: Ids, query: NonNullable<Request['query']>): Promise<Readable> {
+    const wanted = definedIn(query)
+    await validate(this.#operations[id].query, wanted)
+    return ((await this.#handle(id, { query: wanted })) as { readonly stream: Readable }).stream
+  }
+
+  async #handle(id: Ids, { params = {}, query = {}, body }: Request): Promise<AdminResponse> {
     const operation = this.#operations[id]
     const document = readStrictJson(Buffer.from(JSON.stringify(body ?? {})))
     await validate(operation.body, document.value)
-    const response = await operation.handle(
+    return operation.handle(
       {
         caller: this.caller,
         callerName: this.caller.author,
+        maySeeTokens: true,
         params,
         query,
         body: document,
@@ -90,7 +104,6 @@ export class Management<Ids extends AdminOperationId> {
       },
       this.services,
     )
-    return responseOf<Id>(operation, 'body' in response ? response.body : {})
   }
 
   /** Runs an operation that lists pages, and returns its first `limit` entries. @throws Fault as the operation */
@@ -100,7 +113,7 @@ export class Management<Ids extends AdminOperationId> {
     { query = {}, ...request }: Request = {},
     limit = Infinity,
   ): Promise<ResponseOf<Id>[Entries]> {
-    const filter = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+    const filter = definedIn(query)
     if (Object.keys(filter).length > 0) await validate(this.#operations[id].query, filter)
     const all: unknown[] = []
     let cursor: string | null | undefined
@@ -112,6 +125,10 @@ export class Management<Ids extends AdminOperationId> {
     } while (typeof cursor === 'string' && all.length < limit)
     return all as ResponseOf<Id>[Entries]
   }
+}
+
+function definedIn(query: NonNullable<Request['query']>): NonNullable<Request['query']> {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }
 
 /** Returns the response of an operation with these members (see `writeJson`). */
@@ -190,6 +207,20 @@ export function actions<Ids extends AdminOperationId>(resource: Resource<Ids>) {
           options.json,
         )
       },
+
+    /** Runs an operation that returns rows, and writes them to standard output. */
+    exports:
+      <Options extends TenantScopeOptions>(
+        id: Ids,
+        query: (options: Options) => NonNullable<Request['query']>,
+      ) =>
+      (options: Options): Promise<void> =>
+        withManagement(resource, options, async (management) => {
+          const rows = await management.stream(id, query(options))
+          await pipeline(rows, process.stdout, { end: false }).catch((error: unknown) => {
+            throw writeError('-', error)
+          })
+        }),
   }
 }
 

@@ -8,10 +8,14 @@ import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
 export const workspaceOption = () =>
   new Option('--workspace <name>', 'workspace').default(defaultWorkspaceName)
 
-const environmentOption = () =>
+export const environmentOption = () =>
   new Option('--environment <environment>', 'environment').choices(environments).makeOptionMandatory()
 
 export const jsonOption = () => new Option('--json', 'write JSON to standard output')
+
+/** Format of an export to standard output. */
+export const formatOption = () =>
+  new Option('--format <format>', 'format of the rows').choices(['csv', 'ndjson']).default('csv')
 
 export const sinceOption = () =>
   new Option(

@@ -6,9 +6,13 @@ import { addAuditCommands } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBulkCommands } from './bulk.ts'
 import { addCompletionCommand } from './completion.ts'
+import { addConfigCommands } from './config.ts'
 import { addConsoleCommands } from './console-link.ts'
+import { addConsoleSessionCommands } from './console-session.ts'
 import { addDataSourceCommands, addSchemaCommands } from './data-source.ts'
 import { addDoctorCommand } from './doctor.ts'
+import { addIsolationFindingCommands } from './isolation-finding.ts'
+import { addJobCommands } from './job.ts'
 import { addLogLevelCommand } from './log-level.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addSecretKeyCommands } from './secret-key.ts'
@@ -17,6 +21,7 @@ import { addServeCommand } from './serve.ts'
 import { addSessionCommands } from './session.ts'
 import { addSigningKeyCommands } from './signing-key.ts'
 import { addStoreCommands } from './store.ts'
+import { addUsageCommands } from './usage.ts'
 import { addUserGroupCommands } from './user-group.ts'
 import { addWebhookCommands } from './webhook.ts'
 import { addWorkspaceCommands } from './workspace.ts'
@@ -54,11 +59,16 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   addApiTokenCommands(program)
   addUserGroupCommands(program)
   addSessionCommands(program)
+  addConsoleSessionCommands(program)
   addSigningKeyCommands(program)
+  addJobCommands(program)
   addBulkCommands(program)
   addSchemaCommands(program)
   addDataSourceCommands(program)
+  addIsolationFindingCommands(program)
   addWebhookCommands(program)
+  addConfigCommands(program)
+  addUsageCommands(program)
   addAuditCommands(program)
   addCompletionCommand(program)
   return program

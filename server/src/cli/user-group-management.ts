@@ -1,30 +1,16 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { TokenlessUserGroup } from '../domain/user-group/user-group.ts'
-import { CommandError, UsageError } from './errors.ts'
+import { sortFields } from '../domain/user-group/user-group-search-store.ts'
+import { addCriteria, criteriaOf, type CriteriaOptions } from './criteria.ts'
+import { CommandError } from './errors.ts'
 import { actions, responseOf, type Management, type ResponseOf } from './management.ts'
-import {
-  jsonOption,
-  parseCount,
-  parseName,
-  tenantScopeCommand,
-  userGroupCommand,
-  workspaceOption,
-} from './options.ts'
+import { jsonOption, parseCount, tenantScopeCommand, userGroupCommand, workspaceOption } from './options.ts'
 import { fieldTable, shortTime, tableOf, type Output } from './output.ts'
 import type { TenantScopeOptions } from './with-store.ts'
 
-interface SearchOptions extends TenantScopeOptions {
-  readonly text?: string
-  idPrefix?: string
-  name?: string
-  property?: string
-  value?: string
-  schema?: string
-  dataSource?: string
-  suspended?: boolean
-  limit: number
-}
+type SearchOptions = TenantScopeOptions &
+  CriteriaOptions & { readonly sort?: string; readonly descending?: boolean; readonly limit: number }
 
 type PromoteOptions = TenantScopeOptions & { dryRun?: boolean }
 type RotateOption = TenantScopeOptions & { rotate?: boolean }
@@ -32,7 +18,6 @@ type RotateOption = TenantScopeOptions & { rotate?: boolean }
 export const userGroups = {
   load: async () => ({
     ...(await import('../http/admin/user-groups/operations.ts')).userGroupOperations,
-    ...(await import('../http/admin/isolation-findings/operations.ts')).isolationFindingOperations,
     ...(await import('../http/admin/promotions/operations.ts')).promotionOperations,
     ...(await import('../http/admin/leaked-tokens/operations.ts')).leakedTokenOperations,
   }),
@@ -57,23 +42,18 @@ export function addUserGroupManagementCommands(userGroup: Command): void {
 
 function addSearches(userGroup: Command): void {
   const command = (name: string, description: string) => tenantScopeCommand(userGroup, name, description)
-  command('search', 'Find user groups by their fields.')
-    .option('--text <text>', 'part of the id or of the name; case and accents are ignored', parseName)
-    .option('--id-prefix <text>', 'beginning of the id', parseName)
-    .option('--name <text>', 'part of the name; case and accents are ignored', parseName)
-    .option('--property <pointer>', 'JSON Pointer into the properties, such as /plan; requires --value')
-    .option('--value <text>', 'value of the property: a string, number or boolean')
-    .option('--schema <key>', 'key of a mapping entry; requires --data-source', parseName)
-    .option('--data-source <key>', 'value of the mapping entry; requires --schema', parseName)
-    .option('--suspended', 'only suspended user groups')
-    .option('--no-suspended', 'only user groups that are not suspended')
+  addCriteria(command('search', 'Find user groups by their fields.'))
+    .addOption(new Option('--sort <field>', 'order').choices(sortFields))
+    .option('--descending', 'reverse the order; requires --sort')
     .option('--limit <count>', 'maximum number of user groups', parseCount, 100)
     .action(
       lists(
         'searchUserGroups',
         'user_groups',
         ['team_id', 'provided_id', 'name', 'updated_at', 'suspended_at'],
-        searchOf,
+        ({ sort, descending, ...options }: SearchOptions) => ({
+          query: { ...criteriaOf(options), sort, order: descending ? 'desc' : undefined },
+        }),
       ),
     )
   command('list-deleted', 'List user groups deleted in the last 30 days.').action(
@@ -83,21 +63,6 @@ function addSearches(userGroup: Command): void {
       'name',
       'deleted_at',
       'deleted_by',
-    ]),
-  )
-  command(
-    'isolation',
-    'List shared data sources, mappings that name nothing registered, and schemas mapped twice.',
-  ).action(
-    lists('listIsolationFindings', 'findings', [
-      'kind',
-      'schema',
-      'data_source',
-      [
-        'USER_GROUPS',
-        ({ user_groups: first }) =>
-          first.map(({ provided_id }) => provided_id).join(', ') + (first.length === 10 ? ', …' : ''),
-      ],
     ]),
   )
 }
@@ -148,6 +113,18 @@ function addOtherCommands(userGroup: Command): void {
         ({ user_group: json }) => ({ json, message: `Restored user group "${json.provided_id}".` }),
       ),
     )
+  command(
+    'erase',
+    'Erase a deleted user group at once, with its usage, versions and details in the audit log.',
+  )
+    .argument('<team_id>', 'id from `ugs user-group list-deleted`', parseCount)
+    .action(
+      runs(
+        'eraseUserGroup',
+        (_options: TenantScopeOptions, team_id: number) => ({ params: { team_id } }),
+        (json) => ({ json, table: erasureTable(json), message: `Erased user group ${json.team_id}.` }),
+      ),
+    )
   userGroup
     .command('promote')
     .description('Copy name, mapping and properties of user groups from Testing to Customer.')
@@ -177,26 +154,6 @@ async function byProvidedId(
 ) {
   const { teamId } = await services.userGroups.show(caller, id)
   return { params: { team_id: teamId } }
-}
-
-/** @throws UsageError if one of two options is given without the other */
-function searchOf({ text, idPrefix, name, property, value, schema, dataSource, suspended }: SearchOptions) {
-  if ((property === undefined) !== (value === undefined))
-    throw new UsageError('--property and --value go together')
-  if ((schema === undefined) !== (dataSource === undefined))
-    throw new UsageError('--schema and --data-source go together')
-  return {
-    query: {
-      text,
-      user_group_id_prefix: idPrefix,
-      name,
-      property,
-      property_value: value,
-      schema,
-      data_source: dataSource,
-      suspended: suspended?.toString(),
-    },
-  }
 }
 
 function viewed(json: ResponseOf<'viewUserGroup'>): Output {
@@ -244,6 +201,7 @@ const promote = runs(
           'DIFFERENT',
           ({ message, differences }) => message ?? differences.map(({ path }) => path).join(', '),
         ],
+        ['NOTE', noteOf],
       ],
       results,
     ),
@@ -252,6 +210,20 @@ const promote = runs(
       : undefined,
   }),
 )
+
+/** Says what a promotion does with a suspension and with unresolved mapping entries. */
+function noteOf({
+  outcome,
+  suspended,
+  unresolved_entries: unresolved,
+}: ResponseOf<'promoteUserGroups'>['results'][number]): string {
+  const notes = [
+    suspended.in_customer && 'stays suspended in Customer',
+    suspended.in_testing && !suspended.in_customer && 'suspended in Testing only: active in Customer',
+    unresolved > 0 && outcome !== 'refused' && `unresolved in Customer: ${unresolved}`,
+  ]
+  return notes.filter((note) => note !== false).join('; ')
+}
 
 function leakMessage(
   leaked: ResponseOf<'reportLeakedToken'>,
@@ -273,4 +245,11 @@ function leakedOwner(
   return leaked.kind === 'viewer_session'
     ? [`session of viewer "${leaked.viewer_id}" of ${userGroup}`, 'over, as are all sessions of this viewer']
     : [`token of ${userGroup}`, leaked.rotated ? 'replaced' : 'stopped']
+}
+
+function erasureTable({ erased, retained }: ResponseOf<'eraseUserGroup'>) {
+  return fieldTable([
+    ...Object.entries(erased).map(([name, count]) => [`erased ${name}`, count] as const),
+    ...retained.map(({ place, message }) => [`retained in ${place}`, message] as const),
+  ])
 }

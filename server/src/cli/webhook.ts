@@ -12,7 +12,7 @@ import {
   tenantScopeCommand,
   untilOption,
 } from './options.ts'
-import { shortTime } from './output.ts'
+import { fieldTable, shortTime } from './output.ts'
 import type { TenantScopeOptions } from './with-store.ts'
 
 interface EndpointOptions extends TenantScopeOptions {
@@ -39,6 +39,7 @@ const fieldsOf = ({ name, url, types }: EndpointOptions) => ({ name, url, event_
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description('Manage webhook endpoints, which receive events.')
   addEndpointCommands(webhook)
+  addTestCommand(webhook)
   addSecretAndDeliveryCommands(webhook)
 }
 
@@ -70,6 +71,7 @@ function addEndpointCommands(webhook: Command): void {
       'id',
       'name',
       'state',
+      'health',
       'pending',
       'failing',
       'oldest_event_at',
@@ -96,6 +98,20 @@ function addEndpointCommands(webhook: Command): void {
   )
   commandOnOne(webhook, 'delete', 'Delete a webhook endpoint with its deliveries.').action(
     runs('deleteWebhookEndpoint', byId, (json, id) => ({ json, message: `Deleted webhook endpoint ${id}.` })),
+  )
+}
+
+function addTestCommand(webhook: Command): void {
+  commandOnOne(webhook, 'test', 'Send a test event and show the response, also of a paused endpoint.').action(
+    runs('testWebhookEndpoint', byId, (json) => ({
+      json,
+      table: fieldTable([
+        ['result', json.response_status ?? json.error_code],
+        ['duration_ms', json.duration_ms],
+        ...headFields(json),
+      ]),
+      failure: json.delivered ? undefined : 'the receiver did not respond with a 2xx',
+    })),
   )
 }
 
@@ -143,6 +159,11 @@ function addSecretAndDeliveryCommands(webhook: Command): void {
         }),
       ),
     )
+  commandOnOne(webhook, 'delivery', 'Show a delivery with its last request and the head of the response.')
+    .argument('<delivery_id>', 'id from `ugs webhook deliveries`', parseCount)
+    .action((id: number, delivery_id: number, options: TenantScopeOptions, command: Command) =>
+      showDelivery({ id, delivery_id }, options, command),
+    )
   commandOnOne(webhook, 'redeliver', 'Send one event again, or all of a time range.')
     .option('--delivery <id>', 'id from `ugs webhook deliveries`', parseCount)
     .addOption(sinceOption())
@@ -153,6 +174,36 @@ function addSecretAndDeliveryCommands(webhook: Command): void {
         throw new UsageError('name either --delivery or --since, which can be limited by --until')
       return (isOne ? redeliverOne : redeliverAll)(id, options, command)
     })
+}
+
+const showDelivery = runs(
+  'getWebhookDelivery',
+  (_options: TenantScopeOptions, params: { id: number; delivery_id: number }) => ({ params }),
+  ({ delivery: json }) => ({
+    json,
+    table: fieldTable([
+      ['event_id', json.event_id],
+      ['event_type', json.event_type],
+      ['state', json.state],
+      ['attempts', json.attempts],
+      ['last attempt', shortTime(json.last_attempt_at)],
+      ['result', json.response_status ?? json.error_code],
+      ['duration_ms', json.duration_ms],
+      ...headFields(json),
+    ]),
+  }),
+)
+
+type Head = Pick<ResponseOf<'testWebhookEndpoint'>, 'request_headers' | 'request_body' | 'response_headers'>
+
+function headFields({ request_headers, request_body, response_headers }: Head) {
+  const fields = (prefix: string, headers: Head['response_headers']) =>
+    Object.entries(headers ?? {}).map(([name, value]) => [`${prefix} ${name}`, value] as const)
+  return [
+    ...fields('request', request_headers),
+    ['request body', request_body] as const,
+    ...fields('response', response_headers),
+  ]
 }
 
 const redeliverOne = runs(

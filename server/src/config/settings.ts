@@ -1,8 +1,12 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
+import { parseConfigFiles } from './config-files.ts'
 import { parseDatabaseUrl } from './database-url.ts'
+import { parseIssuer, signInProblems } from './sign-in.ts'
 import { mappingModes } from '../domain/data-source/data-source.ts'
+import { usageModes } from '../domain/usage/look.ts'
 import { parseSecretKeys } from '../domain/secret-key/keyring.ts'
+import { parseRoles } from '../domain/person/roles.ts'
 import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.ts'
 import type { StoreLocation } from '../store/location.ts'
 import type { MigrateMode } from '../store/migrations.ts'
@@ -66,6 +70,10 @@ export const settings = {
     'File with the secret keys, instead of UGS_SECRET_KEYS. Running services apply changes within about a second.',
     (path) => resolve(path),
   ),
+  UGS_CONFIG_FILE: optional(
+    'Configuration file that the start applies to Customer, or ENVIRONMENT=PATH, separated by commas, in the workspace default.',
+    parseConfigFiles,
+  ),
   UGS_MIGRATE: choice(
     'Bring the tables up to date at the start (auto), or refuse to start with outdated tables (check).',
     migrateModes,
@@ -77,6 +85,24 @@ export const settings = {
     'free',
   ),
   UGS_CONSOLE: choice('Web console at /console.', consoleModes, 'on'),
+  UGS_CONSOLE_TOKEN_SIGN_IN: choice(
+    'Sign-in to the console with a pasted API token. Sign-in links work anyway.',
+    consoleModes,
+    'on',
+  ),
+  UGS_OIDC_ISSUER: optional(
+    'Issuer URL of the OpenID Connect provider at which people sign in to the console. Requires UGS_OIDC_CLIENT_ID, UGS_OIDC_ROLES and UGS_PUBLIC_URL.',
+    parseIssuer,
+  ),
+  UGS_OIDC_CLIENT_ID: optional('Id of the console at the provider.', (text) => text),
+  UGS_OIDC_CLIENT_SECRET_FILE: optional(
+    'File with the client secret of the console at the provider. Without it, the console is a public client.',
+    (path) => resolve(path),
+  ),
+  UGS_OIDC_ROLES: optional(
+    'Roles of people by the values of a claim of their ID token, as JSON: claim, optional scope, and rules of value, workspace, environments and role.',
+    parseRoles,
+  ),
   UGS_PRINT_API_TOKENS: choice(
     'Where the first start without DATABASE_URL prints new API tokens: only on a terminal (terminal), or on any standard output (always).',
     printModes,
@@ -199,6 +225,16 @@ export const settings = {
     { default: 1000, min: 0, max: 5000 },
   ),
   UGS_EVENT_RETENTION: integer('Days for which events can be read.', { default: 7, min: 1, max: 365 }),
+  UGS_USAGE: choice(
+    'Usage that is recorded: none (off), the days on which user groups looked (user_groups), or also their viewers and the days of each (viewers).',
+    usageModes,
+    'user_groups',
+  ),
+  UGS_USAGE_RETENTION: integer('Months before the current one for which usage is kept.', {
+    default: 13,
+    min: 1,
+    max: 60,
+  }),
   UGS_MAX_EVENT_CONNECTIONS: integer(
     'Maximum number of connections to /events per process. One workspace can have half of them.',
     { default: 1000, min: 0, max: 100_000 },
@@ -270,6 +306,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   >
   if (config.UGS_SECRET_KEYS !== undefined && config.UGS_SECRET_KEYS_FILE !== undefined)
     problems.push('UGS_SECRET_KEYS_FILE: UGS_SECRET_KEYS is also set; remove one of them')
+  problems.push(...signInProblems(environment))
   if (problems.length > 0) throw new ConfigError(problems)
   const embedded = { kind: 'sqlite', path: resolve(config.UGS_DATA_DIR, 'ugs.db') } as const
   return Object.freeze({

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
-import type { ApiToken } from '../domain/api-token/api-token.ts'
-import { sessionIdleMs, type OpenSession } from '../domain/session/console-sessions.ts'
-import type { SignInLink } from '../domain/session/session-store.ts'
+import { managementScopes } from '../domain/api-token/api-token.ts'
+import { isPerson, scopesOf, type Principal } from '../domain/principal.ts'
+import { sessionIdleMs, type OpenSession } from '../domain/console-session/console-sessions.ts'
+import type { SignInLink } from '../domain/console-session/console-session-store.ts'
 import type { Workspace } from '../domain/workspace/workspace.ts'
 
 // The wire format of `/console/session`, between the console and its service.
@@ -24,9 +25,9 @@ export function signInLinkUrl(origin: string, secret: string): string {
   return `${origin}/console#sign-in=${secret}`
 }
 
-export function sessionJson({ apiToken, csrfToken, expiresAt }: OpenSession, workspace: Workspace): object {
+export function sessionJson({ principal, csrfToken, expiresAt }: OpenSession, workspace: Workspace): object {
   return {
-    ...identityOf(apiToken, workspace),
+    ...identityOf(principal, workspace),
     idle_seconds: sessionIdleMs / 1000,
     expires_at: new Date(expiresAt).toISOString(),
     csrf_token: csrfToken,
@@ -37,10 +38,14 @@ export function signInLinkJson({ apiToken, expiresAt }: SignInLink, workspace: W
   return { ...identityOf(apiToken, workspace), expires_at: new Date(expiresAt).toISOString() }
 }
 
-function identityOf({ id, name, environment }: ApiToken, workspace: Workspace): object {
+function identityOf(principal: Principal, workspace: Workspace): object {
   return {
     workspace: { id: workspace.id, name: workspace.name },
-    api_environment_tag: environment,
-    api_token: { id, name },
+    api_environment_tag: principal.environment,
+    ...(isPerson(principal)
+      ? { api_token: null, person: { id: principal.sub, name: principal.name, email: principal.email } }
+      : { api_token: { id: principal.id, name: principal.name } }),
+    // The strongest management scope includes the others.
+    role: managementScopes.findLast((scope) => scopesOf(principal).includes(scope)),
   }
 }

@@ -54,7 +54,7 @@ export const errorTable = {
   },
   revision_mismatch: {
     status: 412,
-    meaning: 'The user group has changed since the ETag in If-Match.',
+    meaning: 'The user group has changed since the ETag in If-Match, or the finding since its version.',
   },
   body_too_large: {
     status: 413,

@@ -7,6 +7,8 @@ export const limits = {
   propertiesDepth: 32,
   gracePeriodSeconds: 604_800,
   idempotencyKeyLength: 255,
+  /** Ids are numbers that JSON writes exactly. */
+  id: Number.MAX_SAFE_INTEGER,
   /** Maximum number of invalid fields that an error lists. */
   fieldFaults: 100,
 } as const

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { Fault, type FaultCode } from '../domain/fault.ts'
 import { errorBody, errorTable, oauthErrorBody } from './errors.ts'
 
@@ -25,13 +26,13 @@ export function reference(schema: string): object {
   return { $ref: `#/components/schemas/${schema}` }
 }
 
-export function jsonBody(schema: object, example: object): object {
+export function jsonBody(schema: object, example: unknown): object {
   return { required: true, content: { 'application/json': { schema, example } } }
 }
 
 const responseHeaders = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-export function jsonResponse(schema: object, description: string, example: object, headers: object = {}) {
+export function jsonResponse(schema: object, description: string, example: unknown, headers: object = {}) {
   return {
     description,
     headers: { ...responseHeaders, ...headers },
@@ -83,4 +84,27 @@ function errorResponse(codes: readonly FaultCode[], isOAuth: boolean): object {
       },
     },
   }
+}
+
+interface JsonSchema {
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly items?: TSchema
+  readonly anyOf?: readonly TSchema[]
+}
+
+/** Builds an example from the examples of a schema's parts. */
+export function exampleOf(schema: TSchema): unknown {
+  const { type, examples, properties, items, anyOf, ...others } = schema as JsonSchema
+  if (examples !== undefined) return examples[0]
+  if (others.const !== undefined) return others.const
+  if (others.enum !== undefined) return others.enum[0]
+  if (anyOf?.[0] !== undefined) return exampleOf(anyOf[0])
+  if (properties !== undefined)
+    return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, exampleOf(member)]))
+  if (items !== undefined) return [exampleOf(items)]
+  return type === 'boolean' ? true : 'text'
 }

@@ -11,6 +11,12 @@ export const timestamp =
 export const wholeNumber = '^[1-9][0-9]{0,15}$'
 /** Up to 200 positive integers, separated by commas, in a query. */
 export const wholeNumbers = '^[1-9][0-9]{0,15}(,[1-9][0-9]{0,15}){0,199}$'
+/** A month, in a query. */
+export const month = '^2[0-9]{3}-(0[1-9]|1[0-2])$'
+/** A day. */
+export const date = '^2[0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
+/** A SHA-256 in hex. */
+export const sha256 = '^[0-9a-fA-F]{64}$'
 /** The names of the separators of CSV (`delimiters`). */
 export const delimiterNames = '^([,;|]|tab)$'
 /** A number from 1 to 30 as text, in a query. */

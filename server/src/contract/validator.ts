@@ -4,8 +4,11 @@ import { validationFailed, type FieldFault } from '../domain/fault.ts'
 import { shownPointer, stepsOfPointer } from '../domain/json/json-pointer.ts'
 import { limits } from './limits.ts'
 import {
-  timestamp,
+  date,
+  month,
   pointer,
+  sha256,
+  timestamp,
   upToThirty,
   visible,
   visibleText,
@@ -108,8 +111,11 @@ const patternMessages = {
   [withoutNul]: 'must not have U+0000',
   [wholeNumber]: 'must be a positive whole number',
   [wholeNumbers]: 'must be up to 200 positive whole numbers, separated by commas',
+  [month]: 'must be a month, such as 2026-11',
+  [date]: 'must be a day, such as 2026-11-28',
   [upToThirty]: 'must be a whole number from 1 to 30',
   [timestamp]: 'must be a time, such as 2026-11-21T20:15:53Z',
+  [sha256]: 'must be a SHA-256, as 64 hex digits',
   [pointer]: 'must be a JSON Pointer, such as /plan',
 }
 

@@ -3,10 +3,11 @@ import type { FairQueue } from './util/fair-queue.ts'
 
 /** The operations of management that read many rows. The first argument of each names its workspace. */
 const slowOperations: { readonly [Port in keyof Store]?: readonly (keyof Store[Port])[] } = {
-  userGroupSearch: ['search', 'countEntries'],
+  userGroupSearch: ['search', 'count', 'countEntries'],
   userGroups: ['list'],
   userGroupHistory: ['listDeleted', 'listVersions'],
   dataSources: ['listShared'],
+  usage: ['listTeamIds', 'listViewers', 'sumUserGroups', 'sumResources', 'sumDays', 'findSliceEnd'],
   audit: ['list'],
   webhookEndpoints: ['list'],
   webhookDeliveries: ['list', 'redeliver'],

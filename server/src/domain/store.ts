@@ -2,9 +2,12 @@ import type { ApiTokenStore } from './api-token/api-token-store.ts'
 import type { AuditStore } from './audit/audit-store.ts'
 import type { DataSourceStore } from './data-source/data-source-store.ts'
 import type { EventStore } from './event/event-store.ts'
+import type { JobStore } from './job/job-store.ts'
 import type { SecretKeyStore } from './secret-key/secret-key-store.ts'
-import type { SessionStore } from './session/session-store.ts'
+import type { ConsoleSessionStore } from './console-session/console-session-store.ts'
 import type { EncryptedTokenStore } from './reencryption/encrypted-token-store.ts'
+import type { UsageStore } from './usage/usage-store.ts'
+import type { AcceptedFindingStore } from './user-group/accepted-finding-store.ts'
 import type { IntrospectionStore } from './user-group/introspection-store.ts'
 import type { UserGroupHistoryStore } from './user-group/user-group-history-store.ts'
 import type { UserGroupSearchStore } from './user-group/user-group-search-store.ts'
@@ -60,10 +63,13 @@ export interface Store {
   readonly userGroupSearch: UserGroupSearchStore
   readonly userGroupHistory: UserGroupHistoryStore
   readonly introspections: IntrospectionStore
+  readonly usage: UsageStore
   readonly dataSources: DataSourceStore
+  readonly acceptedFindings: AcceptedFindingStore
   readonly workspaces: WorkspaceStore
   readonly apiTokens: ApiTokenStore
-  readonly sessions: SessionStore
+  readonly consoleSessions: ConsoleSessionStore
+  readonly jobs: JobStore
   readonly viewerSessions: ViewerSessionStore
   readonly secretKeys: SecretKeyStore
   readonly encryptedTokens: EncryptedTokenStore

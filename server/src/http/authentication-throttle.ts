@@ -45,6 +45,11 @@ export class AuthenticationThrottle {
     this.#options = options
   }
 
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  get trustedProxies(): BlockList {
+    return this.#options.trustedProxies
+  }
+
   /** Number of client addresses that exceeded the limit within about a minute. */
   get throttledAddresses(): number {
     return this.#log.activeKeys

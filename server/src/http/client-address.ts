@@ -6,8 +6,9 @@ import { isIP, isIPv6, SocketAddress, type BlockList } from 'node:net'
  * anything to the left of it.
  */
 export function clientAddressOf({ socket, headers }: IncomingMessage, trustedProxies: BlockList): string {
-  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
   let address = normalized(socket.remoteAddress ?? 'unknown')
+  if (headers['x-forwarded-for'] === undefined) return address
+  const forwarded = String(headers['x-forwarded-for']).split(',')
   while (isIP(address) !== 0 && trustedProxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
     const previous = normalized(forwarded.pop()?.trim() ?? '')
     if (isIP(previous) === 0) break

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, errorTable, oauthErrorBody } from '../contract/errors.ts'
-import type { ApiToken } from '../domain/api-token/api-token.ts'
+import { isPerson, type Principal } from '../domain/principal.ts'
 import { Fault, WrongCredentials, type FaultCode } from '../domain/fault.ts'
 import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { AuthenticationThrottle } from './authentication-throttle.ts'
@@ -66,8 +66,7 @@ export class ErrorResponses {
   ): ErrorResponse {
     let fault = faultOf(error, context.raw)
     if (fault instanceof WrongCredentials) fault = this.#throttled(fault, context, headers)
-    else if (fault.code === 'rate_limited' && context.authorized !== undefined)
-      this.#logLimited(context.authorized.apiToken)
+    else if (fault.code === 'rate_limited') this.#logLimited(context.authorized?.principal)
     if (errorTable[fault.code].status >= 500 && fault.reason !== undefined) {
       this.#logger.error(
         {
@@ -83,7 +82,10 @@ export class ErrorResponses {
     return errorResponse(fault, context, headers, challengeOf)
   }
 
-  #logLimited({ id, workspaceId, environment }: ApiToken): void {
+  /** Logs the API token of a request. People are limited, too, but are not logged: the log names no people. */
+  #logLimited(principal: Principal | undefined): void {
+    if (principal === undefined || isPerson(principal)) return
+    const { id, workspaceId, environment } = principal
     const names = { api_token_id: id, workspace_id: workspaceId, environment }
     this.#limitedTokens.write(String(id), (suppressed) =>
       this.#logger.warn(

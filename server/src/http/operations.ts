@@ -1,8 +1,10 @@
+import type { Principal } from '../domain/principal.ts'
 import { keySetPathOf } from '../domain/viewer-session/signing-key.ts'
-import type { AdminOperationId } from './admin/operations.ts'
-import type { ApiToken, Scope } from '../domain/api-token/api-token.ts'
+import type { AdminOperation } from './admin/operation.ts'
+import { adminOperations, type AdminOperationId } from './admin/operations.ts'
+import { managementScopes, type Scope } from '../domain/api-token/api-token.ts'
 
-/** Scopes of the operations of the user API, one of which is enough. All other operations need `admin`. */
+/** Scopes of the operations outside the management API, one of which is enough. */
 const userScopes = {
   getOrCreate: ['read', 'write'],
   rotate: ['write'],
@@ -13,11 +15,15 @@ const userScopes = {
   revoke: ['write'],
   forwardAuth: ['introspect'],
   readEvents: ['introspect', 'admin'],
+  recordUsage: ['introspect'],
 } as const satisfies Record<string, readonly Scope[]>
 
 export type OAuthOperation = 'introspect' | 'revoke'
 
-export type UserOperation = Exclude<keyof typeof userScopes, OAuthOperation | 'forwardAuth' | 'readEvents'>
+export type UserOperation = Exclude<
+  keyof typeof userScopes,
+  OAuthOperation | 'forwardAuth' | 'readEvents' | 'recordUsage'
+>
 
 export const oauthPaths = {
   introspect: '/oauth2/introspect',
@@ -40,13 +46,30 @@ export const operationPaths = {
 
 export type Operation = keyof typeof userScopes | AdminOperationId
 
-/** A request whose API token is valid. */
+/** A request of a valid API token, or of a person in the console. */
 export interface AuthorizedRequest {
-  readonly apiToken: ApiToken
+  readonly principal: Principal
   readonly operation: Operation
 }
 
-/** Returns the scopes that permit an operation. */
+/** Returns the scopes that permit an operation, one of which is enough. */
 export function scopesFor(operation: Operation): readonly Scope[] {
-  return operation in userScopes ? userScopes[operation as keyof typeof userScopes] : ['admin']
+  if (operation in userScopes) return userScopes[operation as keyof typeof userScopes]
+  return scopesForManagement(operation, adminOperations[operation as AdminOperationId])
+}
+
+/** Returns the scopes that permit an operation of the management API: its own and the stronger ones. */
+export function scopesForManagement(id: string, { scope }: Pick<AdminOperation, 'scope'>): readonly Scope[] {
+  const weakest = managementScopes.indexOf(scope)
+  if (weakest === -1)
+    throw new Error(
+      `The operation "${id}" does not declare who may call it. Add \`scope\` to its entry in http/admin: one of ${managementScopes.join(', ')} (see \`AdminOperation\`).`,
+    )
+  return managementScopes.slice(weakest)
+}
+
+/** Returns a list for a message, such as `"support" or "admin"`. */
+export function listOfScopes(scopes: readonly Scope[], quote = '"'): string {
+  const quoted = scopes.map((scope) => `${quote}${scope}${quote}`)
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter((part) => part !== '').join(' or ')
 }

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import type { BlockList } from 'node:net'
 import type { Clock } from '../domain/util/clock.ts'
+import type { AuthenticationThrottle } from './authentication-throttle.ts'
 import { createRequestIds, RequestContext } from './request-context.ts'
 import { closeIdleConnections } from './server/idle-connection-timeout.ts'
 import { LoadShedder } from './server/load-shedder.ts'
@@ -29,16 +31,18 @@ export interface PipelineOptions {
     readonly keepAliveTimeout: number
   }
   readonly fastPath: Stage
+  readonly throttle: Pick<AuthenticationThrottle, 'trustedProxies'>
 }
 
 /** Creates the HTTP server. A request passes the stages in this order, until one responds. */
 export function createPipeline(options: PipelineOptions, fastify: RequestListener): Server {
-  const { observers, tracer, isDraining, clock, limits, fastPath } = options
+  const { observers, tracer, isDraining, clock, limits, fastPath, throttle } = options
   const nextRequestId = createRequestIds()
   const tracker = new RequestTracker(observers, tracer !== null)
   const protocolErrors = new ProtocolErrors(nextRequestId, tracker)
   const stages: (Stage | undefined)[] = [
     protocolErrors,
+    trustProxies(throttle.trustedProxies),
     deferContinue,
     keepNextTickFast,
     closeIdleConnections(limits.keepAliveTimeout + limits.headersTimeout),
@@ -82,6 +86,16 @@ export function connectStages(
     () => undefined,
   )
   server.on('request', (request, response) => handle(new RequestContext(nextRequestId(), request, response)))
+}
+
+/** Lets requests find the address of their client behind these proxies. */
+function trustProxies(proxies: BlockList): Stage {
+  return {
+    handle(context, next) {
+      context.trustedProxies = proxies
+      next(context)
+    },
+  }
 }
 
 /** Makes clients of a service that is stopping connect elsewhere. */

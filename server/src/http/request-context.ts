@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList } from 'node:net'
+import { requestIdWithClient } from '../domain/audit/audit-event.ts'
 import type { FaultCode } from '../domain/fault.ts'
+import { clientAddressOf } from './client-address.ts'
 import type { AuthorizedRequest } from './operations.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Permit } from './server/permit.ts'
@@ -22,6 +25,8 @@ export interface Replacement {
   /** Time of the response, as `performance.now()`. */
   readonly at: number
 }
+
+const noProxies = new BlockList()
 
 const contextKey = Symbol('context')
 
@@ -45,6 +50,8 @@ export class RequestContext implements ResponseHeaders {
   authorized: AuthorizedRequest | undefined = undefined
   /** Error code of the response. */
   faultCode: FaultCode | undefined = undefined
+  /** Set by the pipeline. Proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies = noProxies
   /** Set by the load shedder. */
   permit!: Permit
   /** Set if the request is traced. */
@@ -65,6 +72,15 @@ export class RequestContext implements ResponseHeaders {
     this.response = response
     this.#headers = ['X-Request-Id', id, 'Cache-Control', 'no-store']
     ;(raw as RequestWithContext)[contextKey] = this
+  }
+
+  /** The id with the client, for the audit log. */
+  get auditedId(): string {
+    return requestIdWithClient(
+      this.id,
+      clientAddressOf(this.raw, this.trustedProxies),
+      this.raw.headers['user-agent'],
+    )
   }
 
   /** Size of the response body; null if unknown. */

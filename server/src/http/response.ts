@@ -9,11 +9,11 @@ export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
 }
 
 /**
- * Sends a JSON text with Fastify, as bytes: Fastify would add a charset to the type of a string, which `application/json` does
+ * Sends a JSON text, or its encoded bytes, with Fastify, as bytes: Fastify would add a charset to the type of a string, which `application/json` does
  * not have (RFC 8259, section 11).
  */
-export function sendJson(reply: FastifyReply, status: number, json: string): FastifyReply {
-  const bytes = Buffer.from(json)
+export function sendJson(reply: FastifyReply, status: number, json: string | Buffer): FastifyReply {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
   reply.code(status).header('content-type', 'application/json')
   const { raw } = reply.request
   if (!hasUnreadBody(raw)) return reply.send(bytes)

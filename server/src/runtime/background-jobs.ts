@@ -5,12 +5,15 @@ import { sharingIntervalMs } from '../domain/api-token/rate-limiter.ts'
 import { deleteExpired } from '../domain/expiry.ts'
 import type { Keyring } from '../domain/secret-key/keyring.ts'
 import { countEncryptedTokens } from '../domain/reencryption/reencryption.ts'
-import { sessionIdleMs } from '../domain/session/console-sessions.ts'
+import { sessionIdleMs } from '../domain/console-session/console-sessions.ts'
 import type { Store } from '../domain/store.ts'
+import { dayOf, monthOf, monthsBefore } from '../domain/usage/calendar.ts'
 import { restorableMs } from '../domain/user-group/user-group.ts'
 import { systemClock } from '../domain/util/clock.ts'
 import type { Metrics } from '../observability/metrics/metrics.ts'
 import { collectWhenIdle } from './idle-collection.ts'
+import type { JobRunner } from '../domain/job/job-runner.ts'
+import { startJobs } from './jobs.ts'
 import { mebibyte, SpaceWarnings } from './space-warnings.ts'
 import type { UsageRecording } from './usage-recording.ts'
 import { reasonOf, warningsOf } from './warnings.ts'
@@ -31,6 +34,7 @@ export interface BackgroundJobsDependencies {
   readonly store: Store
   readonly keyring: Keyring
   readonly usage: UsageRecording
+  readonly jobRunner: JobRunner
   readonly metrics: Metrics | undefined
   readonly logger: Logger
   /** True if this process runs the maintenance for all processes of the store. */
@@ -46,8 +50,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
   const writing = setInterval(() => void usage.writeLastUses(), minuteMs)
   const sharing = setInterval(() => void usage.shareRateLimits(), sharingIntervalMs)
   const stops: (() => unknown)[] = [
-    () => clearInterval(writing),
-    () => clearInterval(sharing),
+    () => [writing, sharing].forEach((timer) => clearInterval(timer)),
     collectWhenIdle(),
     watchSecretKeys(
       config,
@@ -63,6 +66,7 @@ export function startBackgroundJobs(dependencies: BackgroundJobsDependencies): (
     ),
   ]
   if (runsMaintenance) {
+    stops.push(startJobs(dependencies.jobRunner, warn('Jobs could not go on')))
     stops.push(startWebhooks({ config, store, keyring, logger, metrics: metrics?.webhooks }))
     // The disk of PostgreSQL is out of reach, so that only the metrics need the size.
     if (metrics !== undefined || config.storeLocation.kind === 'sqlite') stops.push(watchSpace(dependencies))
@@ -176,5 +180,6 @@ function deleteAllExpired(store: Store, config: Config): Promise<number> {
     deletedBefore: now - restorableMs,
     usedBefore: now - sessionIdleMs,
     changedBefore: now - config.UGS_EVENT_RETENTION * dayMs,
+    usageBefore: monthsBefore(monthOf(dayOf(now)), config.UGS_USAGE_RETENTION),
   })
 }

@@ -11,6 +11,7 @@ import { WebhookManagement } from '../domain/webhook/webhook-management.ts'
 import { openKeyring } from '../config/secret-keys.ts'
 import { bothOf, type BatchObserver } from '../store/batch-observer.ts'
 import { SlowStatements } from '../store/slow-statements.ts'
+import { WebhookSender } from './webhook-sender.ts'
 import { openStore, type StoreOptions } from '../store/open-store.ts'
 
 export interface StoreObservers extends Pick<StoreOptions, 'watchPool' | 'onPrimaryRefused' | 'onDamage'> {
@@ -67,6 +68,10 @@ export function webhookManagementOf(config: Config, store: Store, keyring: Keyri
     store,
     keyring,
     clock: systemClock,
+    send: async (request, signal) => {
+      const sender = new WebhookSender({ ...webhookRulesOf(config), clock: systemClock })
+      return sender.send(request, signal).finally(() => sender.close())
+    },
     rules: webhookRulesOf(config),
     maxEndpoints: config.UGS_MAX_WEBHOOK_ENDPOINTS,
   })

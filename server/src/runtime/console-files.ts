@@ -8,16 +8,14 @@ export class ConsoleFilesError extends Error {
 }
 
 /**
- * Returns the folder of the console's built files.
+ * Returns the folder of the built files of console and API reference.
  * @throws ConsoleFilesError if the console was not built
  */
 export function findConsole(parent = packageFolder): string {
   const folder = new URL('console/', parent)
   const page = fileURLToPath(new URL('index.html', folder))
   if (!fileExists(page)) {
-    throw new ConsoleFilesError(
-      `the console was not built: ${page} is missing. Run \`npm run build\`, or set UGS_CONSOLE=off`,
-    )
+    throw new ConsoleFilesError(`the console was not built: ${page} is missing. Run \`npm run build\``)
   }
   return fileURLToPath(folder)
 }

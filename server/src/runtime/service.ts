@@ -14,6 +14,8 @@ import { systemClock } from '../domain/util/clock.ts'
 import { FairQueue } from '../domain/util/fair-queue.ts'
 import { RepeatLimiter } from '../domain/util/repeat-limiter.ts'
 import type { RequestObserver } from '../http/server/request-observer.ts'
+import type { AdminServices } from '../http/admin/operation.ts'
+import { adminServicesOf } from '../http/admin/services.ts'
 import { AuthenticationThrottle } from '../http/authentication-throttle.ts'
 import { listeningUrl } from '../http/server/listening.ts'
 import { AccessLog } from '../observability/access-log.ts'
@@ -30,8 +32,10 @@ import {
   viewerSessionsOf,
   webhookManagementOf,
 } from './configured-store.ts'
+import { providerOf } from './identity-provider.ts'
 import { findConsole } from './console-files.ts'
 import { followLogSettings } from './log-settings.ts'
+import { applyConfigurationFiles, readConfigurationFiles } from './configuration-at-start.ts'
 import { prepareFirstStart, type FirstStart } from './first-start.ts'
 import { refuseAddress, serviceAddress } from './service-address.ts'
 import { UsageRecording } from './usage-recording.ts'
@@ -63,7 +67,7 @@ interface Role {
 
 /**
  * Starts the service. Metrics start first and stop last, so that they show starts and stops.
- * @throws ListenError, StoreError, SecretKeyError, ConsoleFilesError
+ * @throws ListenError, StoreError, SecretKeyError, ConsoleFilesError, ConfigurationFileError
  */
 export async function serve(
   config: Config,
@@ -120,15 +124,27 @@ function servicesOf(
   }
 }
 
+/**
+ * Returns the services of management, for what this process does without a request. Jobs are searched one after the other, so that none
+ * waits for the management requests of its workspace or of another one's.
+ */
+function managementOf(
+  store: Store,
+  services: Omit<ReturnType<typeof servicesOf>, 'managementStore'>,
+  { marks }: UsageRecording,
+): AdminServices {
+  return adminServicesOf({ store, marks, ...services, clock: systemClock, revokedIds: new Set() })
+}
+
 interface StartedService extends Service {
   readonly isReady: () => Promise<boolean>
 }
 
 async function start(config: Config, role: Role, metrics?: Metrics): Promise<StartedService> {
-  const { host, logs, ...published } = await prepareStart(config, role, metrics)
+  const { host, logs, configurationFiles, ...published } = await prepareStart(config, role, metrics)
   const { logger, observers, traces } = logs
   const store = await openObservedStore(config, logs, metrics)
-  const usage = new UsageRecording(store, config.UGS_RATE_LIMIT, warningsOf(logger))
+  const usage = usageRecordingOf(config, store, logger)
   const feed = new EventFeed({ store, clock: systemClock })
   const throttle = throttleOf(config, logger)
   metrics?.watch(feed, throttle, store.integrity)
@@ -140,28 +156,29 @@ async function start(config: Config, role: Role, metrics?: Metrics): Promise<Sta
     const isDraining = () => draining
     const keyring = await openKeyring(config, store)
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
-    const { introspections, lastUsedTracker, rateLimiter } = usage
+    const services = servicesOf(config, store, keyring)
+    const { introspections, marks, usageMode, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
       store,
-      introspections,
+      ...{ introspections, marks, usageMode, lastUsedTracker, rateLimiter },
       feed,
-      lastUsedTracker,
-      rateLimiter,
       throttle,
       logger,
       observers,
       isDraining,
       version,
-      ...servicesOf(config, store, keyring),
+      ...services,
       clock: systemClock,
       tracer: traces?.requests ?? null,
       limits: limitsOf(config),
       ...published,
     })
+    const { jobRunner, configuration } = managementOf(store, services, usage)
+    await applyConfigurationFiles(configurationFiles, { store, configuration, logger })
     const origin = await listen(app, host, config.PORT)
     const firstStart = await prepareFirstStart(config, store, config.UGS_PUBLIC_URL ?? origin)
     const jobs = { config, store, keyring, usage, metrics, logger, isChecked, ...role }
-    const stopJobs = startBackgroundJobs(jobs)
+    const stopJobs = startBackgroundJobs({ ...jobs, jobRunner })
     const { server } = app
     const stop = async (drainMs: number) => {
       draining = true
@@ -260,6 +277,14 @@ async function openTraces(config: Config, logger: Logger) {
   return startTraces({ version, storeKind: config.storeLocation.kind, onLoss })
 }
 
+function usageRecordingOf(config: Config, store: Store, logger: Logger): UsageRecording {
+  return new UsageRecording({
+    ...{ store, clock: systemClock, warn: warningsOf(logger) },
+    usageMode: config.UGS_USAGE,
+    rateLimit: config.UGS_RATE_LIMIT,
+  })
+}
+
 function throttleOf(config: Config, logger: Logger): AuthenticationThrottle {
   return new AuthenticationThrottle({
     perMinute: config.UGS_AUTH_FAILURES_PER_MINUTE,
@@ -284,20 +309,27 @@ function limitsOf(config: Config): AppDependencies['limits'] {
 
 /**
  * Checks settings before the store is opened, so that a wrong one leaves no new store, and opens the logs.
- * @throws ListenError, SecretKeyError, ConsoleFilesError
+ * @throws ListenError, SecretKeyError, ConsoleFilesError, ConfigurationFileError
  */
 async function prepareStart(config: Config, { isSupervised }: Role, metrics: Metrics | undefined) {
   checkProvidedKeys(config)
+  const configurationFiles = await readConfigurationFiles(config)
   // The workers share the port, which the supervisor has checked.
   const host = await serviceAddress(isSupervised ? { ...config, PORT: 0 } : config)
-  const consoleFolder = config.UGS_CONSOLE === 'on' ? findConsole() : null
   const publicUrl = config.UGS_PUBLIC_URL ?? null
   const forwardAuth = {
     header: config.UGS_FORWARD_AUTH_HEADER,
     query: config.UGS_FORWARD_AUTH_QUERY,
     cookie: config.UGS_FORWARD_AUTH_COOKIE,
   }
-  return { host, consoleFolder, publicUrl, forwardAuth, logs: await openLogs(config, metrics) }
+  const hasConsole = config.UGS_CONSOLE === 'on'
+  const pages = { consoleFolder: findConsole(), hasConsole }
+  const people = {
+    provider: hasConsole ? providerOf(config) : null,
+    allowsTokenSignIn: config.UGS_CONSOLE_TOKEN_SIGN_IN === 'on',
+  }
+  const logs = await openLogs(config, metrics)
+  return { host, configurationFiles, ...pages, publicUrl, forwardAuth, people, logs }
 }
 
 /** Listens and returns the service's URL. For a host name with several addresses, Fastify would create servers without the pipeline. */

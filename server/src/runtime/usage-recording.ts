@@ -3,35 +3,54 @@ import { LastUsedTracker } from '../domain/api-token/last-used-tracker.ts'
 import { type RateLimit } from '../domain/api-token/rate-limit.ts'
 import { RateLimiter } from '../domain/api-token/rate-limiter.ts'
 import type { Store } from '../domain/store.ts'
-import type { IntrospectedUserGroup } from '../domain/user-group/introspection-store.ts'
-import { systemClock } from '../domain/util/clock.ts'
+import { dayOf } from '../domain/usage/calendar.ts'
+import type { Look, UsageMode } from '../domain/usage/look.ts'
+import { MarkRecorder } from '../domain/usage/mark-recorder.ts'
+import type { Clock } from '../domain/util/clock.ts'
 import type { Warn } from './warnings.ts'
 
-/** Collects the uses of API tokens and user group tokens in memory, and writes them to the store. */
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly usageMode: UsageMode
+  readonly rateLimit: RateLimit | null
+  readonly warn: Warn
+}
+
+/** Collects introspections and the uses of API tokens in memory, and writes them to the store. */
 export class UsageRecording {
-  readonly introspections: LastUsedTracker<IntrospectedUserGroup>
+  readonly usageMode: UsageMode
+  readonly introspections: LastUsedTracker<Look>
+  readonly marks: MarkRecorder
   readonly lastUsedTracker: LastUsedTracker<Pick<ApiToken, 'id'>>
   readonly rateLimiter: RateLimiter
   readonly #store: Store
   readonly #warn: Warn
 
-  constructor(store: Store, rateLimit: RateLimit | null, warn: Warn) {
+  constructor({ store, clock, usageMode, rateLimit, warn }: Parts) {
+    this.usageMode = usageMode
     this.#store = store
     this.#warn = warn
+    this.marks = new MarkRecorder(store)
     this.introspections = new LastUsedTracker({
-      clock: systemClock,
-      idOf: ({ teamId }) => teamId,
-      record: (uses) =>
-        store.introspections.record(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt }))),
-      onLoss: warn('The times of introspections could not be written'),
+      clock,
+      idOf: ({ id }) => id,
+      record: async (uses) => {
+        await store.introspections.record(uses.map(({ of, usedAt }) => ({ ...of, introspectedAt: usedAt })))
+        if (usageMode !== 'off')
+          await this.marks.record(
+            uses.map(({ of, usedAt }) => ({ look: of, day: dayOf(usedAt), seenAt: usedAt })),
+          )
+      },
+      onFailure: warn('Introspections could not be written'),
     })
     this.lastUsedTracker = new LastUsedTracker({
-      clock: systemClock,
+      clock,
       idOf: ({ id }) => id,
       record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
-      onLoss: warn('The times of last use of API tokens could not be written'),
+      onFailure: warn('The times of last use of API tokens could not be written'),
     })
-    this.rateLimiter = new RateLimiter(rateLimit, systemClock)
+    this.rateLimiter = new RateLimiter(rateLimit, clock)
   }
 
   async writeLastUses(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   isAllowedAddress,
   type WebhookAddressRules,
 } from '../domain/webhook/webhook-address.ts'
+import { responseHead } from '../domain/webhook/response-head.ts'
 import type { SendWebhook } from '../domain/webhook/webhook-dispatcher.ts'
 import type { AttemptResult } from '../domain/webhook/webhook-delivery.ts'
 import { version } from '../version.ts'
@@ -62,6 +63,7 @@ export class WebhookSender {
       return {
         status: statusCode,
         errorCode: null,
+        responseHeaders: responseHead(received),
         retryAfterMs: this.#retryAfterMs(received['retry-after']),
       }
     } catch (error) {

@@ -11,7 +11,7 @@ import type { Environment } from '../domain/environment.ts'
 import type { JsonText } from '../domain/json/json-text.ts'
 import { rateLimitText } from '../domain/api-token/rate-limit.ts'
 import type { ListAuditEvents } from '../domain/audit/audit-store.ts'
-import type { NewConsoleSession, NewSignInLink } from '../domain/session/session-store.ts'
+import type { NewConsoleSession, NewSignInLink } from '../domain/console-session/console-session-store.ts'
 import type { TenantScope } from '../domain/tenant-scope.ts'
 
 export interface AuditRow {
@@ -93,10 +93,18 @@ function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
 
-/** Returns the context of a sign-in. The actor is the API token itself. */
-export function signIn({ apiToken, requestId, now }: NewConsoleSession): Change {
-  const { workspaceId, environment } = apiToken
-  return { workspaceId, environment, author: `api_token:${apiToken.id}`, requestId, now }
+/** Returns the context of a sign-in. The actor is the API token or the person. */
+export function signIn({ principal, requestId, now }: NewConsoleSession): Change {
+  const { workspaceId, environment } = principal
+  const author: Author = 'sub' in principal ? `person:${principal.sub}` : `api_token:${principal.id}`
+  return { workspaceId, environment, author, requestId, now }
+}
+
+/** Details of a sign-in by a person. */
+export function describedSession({ principal, rule }: NewConsoleSession): object | undefined {
+  if (!('sub' in principal)) return undefined
+  const { name, email, role } = principal
+  return { name, email, role, rule }
 }
 
 /** Details of the creation of a sign-in link. */

@@ -180,7 +180,12 @@ describe('Citus: the commands to the nodes', () => {
     'a sign-in': async () => {
       const apiToken = await store.apiTokens.create(newApiToken())
       primary.commands = []
-      await store.sessions.create({ hash: randomBytes(32), apiToken, requestId: 'sign-in', now: 1000 })
+      await store.consoleSessions.create({
+        hash: randomBytes(32),
+        principal: apiToken,
+        requestId: 'sign-in',
+        now: 1000,
+      })
     },
   }
   for (const [what, change] of Object.entries(changesOfTheCoordinator)) {

@@ -62,7 +62,7 @@ describe('ugs audit', () => {
     )
     assert.deepEqual(Object.keys(all[0] ?? {}), [
       ...['api_environment_tag', 'event_id', 'occurred_at', 'action', 'author', 'request_id'],
-      ...['user_group', 'details'],
+      ...['client_address', 'user_agent', 'user_group', 'details'],
     ])
     for (const environment of ['Customer', 'Testing']) {
       assert.deepEqual(
@@ -135,7 +135,7 @@ describe('ugs audit', () => {
     const where = await ownWorkspace('table')
     assert.match(
       done(await ugs('audit list --environment Testing', ...where)),
-      /^OCCURRED {2}ENVIRONMENT {2}ACTION {2}AUTHOR {2}USER_GROUP_ID {2}REQUEST_ID {2}DETAILS\n$/,
+      /^OCCURRED {2}ENVIRONMENT {2}ACTION {2}AUTHOR {2}USER_GROUP_ID {2}REQUEST_ID {2}CLIENT_ADDRESS {2}DETAILS\n$/,
     )
     const { create, admin } = await manage(service(), 'Testing', 'table')
     const createdUserGroup = await create('a b')
@@ -148,14 +148,16 @@ describe('ugs audit', () => {
     assert.match(
       updated,
       new RegExp(
-        String.raw`^${time}  Testing +user_group\.updated +api_token:\d+ +a b +${requestId} +\{"changed_fields":\["name"\]\}$`,
+        String.raw`^${time}  Testing +user_group\.updated +api_token:\d+ +a b +${requestId} +127\.0\.0\.1 +\{"changed_fields":\["name"\]\}$`,
       ),
     )
     assert.match(
       created,
-      new RegExp(String.raw`^${time}  Testing +user_group\.created +api_token:\d+ +a b +[\w-]+ +-$`),
+      new RegExp(
+        String.raw`^${time}  Testing +user_group\.created +api_token:\d+ +a b +[\w-]+ +127\.0\.0\.1 +-$`,
+      ),
     )
-    assert.match(others[0] ?? '', /api_token\.created +cli:\S+ +- +- +\{"api_token_id"/)
+    assert.match(others[0] ?? '', /api_token\.created +cli:\S+ +- +- +- +\{"api_token_id"/)
   })
 
   it('list shows changes by other commands, and no token', async () => {

@@ -28,7 +28,7 @@ function offeredBy(lines: readonly string[]): string[][] {
 describe('the completion for bash', () => {
   it('completes commands, options and their values', () => {
     const expected: Record<string, string[]> = {
-      'ugs conso': ['console-link'],
+      'ugs conso': ['console-link', 'console-session'],
       'ugs api-token r': ['rotate', 'revoke'],
       'ugs api-token create --na': ['--name'],
       'ugs api-token create --name backend --environment ""': ['Customer', 'Testing'],

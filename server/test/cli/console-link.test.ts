@@ -48,7 +48,11 @@ describe('ugs console-link', () => {
     const all = JSON.parse(await runCommand(service(), 'api-token', 'list', '--json')) as { id: number }[]
     const id = String(all.at(-1)?.id)
     for (const [args, code, message] of [
-      [['--api-token', id], 1, `API token ${id} is expired, revoked or lacks the scope admin`],
+      [
+        ['--api-token', id],
+        1,
+        `API token ${id} is expired, revoked or lacks the scope observe, support or admin`,
+      ],
       [['--api-token', '999'], 1, 'there is no API token 999'],
       [['--url', 'example.com'], 2, 'It must have the form https://HOST or https://HOST/PATH'],
       [['--url', 'https://example.com/?x'], 2, 'It must have the form https://HOST or https://HOST/PATH'],

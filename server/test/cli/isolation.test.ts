@@ -30,6 +30,8 @@ const rowsFile = (id: string) => {
   writeFileSync(file, JSON.stringify({ user_group_id: id, properties: { taken: true } }))
   return file
 }
+const configuration = join(folder, 'configuration.json')
+writeFileSync(configuration, JSON.stringify({ version: 1, schemas: [] }))
 const noUserGroup = /^ugs: No user group has this user_group_id/
 const onOne =
   (...options: string[]) =>
@@ -43,7 +45,7 @@ const onEndpoint =
     refusal: nothingHasId,
   })
 
-/** Every command that works in a workspace or an environment. */
+/** Every command that works in a workspace. */
 const commands: Record<string, (of: Belongings) => Invocation> = {
   'user-group list': nothing,
   'user-group show': onOne('--show-token'),
@@ -67,17 +69,33 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
     args: [deletedTeamId],
     refusal: /^ugs: No user group with this id was deleted/,
   }),
-  'user-group isolation': nothing,
+  'isolation-finding list': nothing,
+  'isolation-finding export': nothing,
+  'isolation-finding accept': ({ schemaProvidedId }) => ({
+    args: ['shared', schemaProvidedId, 'eu', '--reason', 'x'],
+    refusal: /^ugs: There is no such finding/,
+  }),
+  'isolation-finding reopen': () => ({
+    args: ['unresolved', 'nowhere', 'nothing'],
+    refusal: /^ugs: Nobody has accepted such a finding/,
+  }),
   'user-group promote': ({ userGroupId }) => ({
     args: [userGroupId],
     refusal: /^ugs: some user groups could not be promoted/,
   }),
   'user-group whose-token': ({ token }) => ({ args: ['--rotate'], stdin: token }),
+  'job list': nothing,
+  'job show': ({ jobId }) => ({ args: [jobId], refusal: /^ugs: No job with this id/ }),
+  'job results': ({ jobId }) => ({ args: [jobId], refusal: /^ugs: No job with this id/ }),
+  'job cancel': ({ jobId }) => ({ args: [jobId], refusal: /^ugs: No job with this id/ }),
   import: ({ userGroupId }) => ({
     args: [rowsFile(userGroupId)],
     refusal: /^ugs: some rows could not be imported/m,
   }),
   export: () => ({ args: ['-', '--format', 'ndjson'] }),
+  'usage list': nothing,
+  'usage export': nothing,
+  'usage erase': () => ({ args: ['u-7'] }),
   'schema list': nothing,
   'schema delete': ({ unusedSchemaId }) => ({ args: [unusedSchemaId], refusal: nothingHasId }),
   'data-source create': ({ schemaProvidedId }) => ({
@@ -89,25 +107,44 @@ const commands: Record<string, (of: Belongings) => Invocation> = {
     refusal: /^ugs: there is no schema/,
   }),
   'data-source delete': ({ dataSourceId }) => ({ args: [dataSourceId], refusal: nothingHasId }),
+  'config export': nothing,
+  'config diff': () => ({ args: [configuration] }),
+  'config apply': () => ({ args: [configuration, '--yes'] }),
   'webhook list': nothing,
   'webhook update': onEndpoint('--name', 'Taken'),
   'webhook pause': onEndpoint(),
   'webhook rotate-secret': onEndpoint(),
   'webhook deliveries': onEndpoint(),
+  'webhook delivery': ({ webhookEndpointId, webhookDeliveryId }) => ({
+    args: [webhookEndpointId, webhookDeliveryId],
+    refusal: nothingHasId,
+  }),
+  'webhook test': onEndpoint(),
   'webhook redeliver': onEndpoint('--since', '2026-11-01T00:00:00Z'),
   'webhook resume': onEndpoint(),
   'webhook delete': onEndpoint(),
+  'console-session list': nothing,
+  'console-session end': ({ consoleSessionId }) => ({
+    args: [consoleSessionId],
+    refusal: /^ugs: no console session/i,
+  }),
   // Last, because the owner runs the commands in this order at the end.
   'user-group delete': onOne(),
   'audit list': ({ userGroupId }) => ({ args: ['--user-group', userGroupId] }),
+  'user-group erase': ({ teamId }) => ({
+    args: [teamId],
+    refusal: /^ugs: No deleted user group has this id/,
+  }),
 }
 
-/** Commands that create something in the given workspace and environment. */
+/** Commands that create something in the given workspace and environment. An export of the audit log is an event. */
 const creations: Record<string, readonly string[]> = {
   'api-token create': ['--name', 'x'],
+  'job run': ['suspend', '--text', 'of one', '--yes'],
   'schema create': ['--provided-id', owned.schemaProvidedId, '--name', 'x'],
   'webhook create': ['--name', 'x', '--url', 'https://example.com/x'],
   'console-link': ['--no-check'],
+  'audit export': [],
   'signing-key rotate': [],
 }
 
@@ -115,8 +152,7 @@ const optionsOf = ({ options }: Command) => options.map(({ long }) => long)
 const scopedCommands = leavesOf(buildProgram()).filter(
   ([name, command]) =>
     // Creates the same link as console-link, and opens a browser.
-    name !== 'open' &&
-    optionsOf(command).some((option) => option === '--workspace' || option === '--environment'),
+    name !== 'open' && optionsOf(command).includes('--workspace'),
 )
 const takesEnvironment = (name: string) =>
   scopedCommands.some(([known, command]) => known === name && optionsOf(command).includes('--environment'))

@@ -3,6 +3,8 @@ import { after, describe, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { assertSucceeded, of, startManaged, type AdminInput } from '../support/admin-api.ts'
 import { giveBelongings } from '../support/belongings.ts'
+import { createApiToken } from '../support/command.ts'
+import { sendRequest } from '../support/http.ts'
 import { runUgs } from '../support/service.ts'
 import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 
@@ -30,14 +32,34 @@ async function ugs(line: string, args: readonly (string | number)[] = [], input 
   return JSON.parse(stdout)
 }
 
-/** Returns the response of the API without `success` and cursors. */
-async function api(id: AdminOperationId, input?: AdminInput): Promise<Json> {
-  const { success, next_cursor, ...rest } = assertSucceeded<Json>(await admin[id](input), id)
-  assert.deepEqual([success, next_cursor ?? null], [1, null])
-  return rest
+/** Returns the response of the API without `success`, and all pages of a list. A page may end early. */
+async function api(id: AdminOperationId, input: AdminInput = {}): Promise<Json> {
+  let all: Json = {}
+  let query = input.query
+  for (;;) {
+    const { success, next_cursor, ...rest } = assertSucceeded<Json>(
+      await admin[id]({ ...input, ...(query !== undefined && { query }) }),
+      id,
+    )
+    assert.equal(success, 1)
+    all = Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [
+        name,
+        Array.isArray(value)
+          ? [...((all[name] as unknown[] | undefined) ?? []), ...(value as unknown[])]
+          : value,
+      ]),
+    )
+    if (typeof next_cursor !== 'string') return all
+    query = { ...(input.query as object), cursor: next_cursor }
+  }
 }
 
 const inCustomer = ['--environment', 'Customer']
+const day = new Date().toISOString().slice(0, 10)
+const marks = [{ team_id: owned.teamId, resource: 'sales', day }]
+const introspectToken = await createApiToken(service, 'Customer', '--scopes', 'introspect')
+await sendRequest(service.origin, { method: 'POST', path: '/usage', token: introspectToken, body: { marks } })
 await ugs('user-group get-or-create', ['tested', '--name', 'A', '--environment', 'Testing'])
 const endpoint = { params: { id: owned.webhookEndpointId } }
 
@@ -77,12 +99,25 @@ const reads: Record<string, Comparison> = {
     input: of(changed),
     member: 'versions',
   },
+  'job list': { args: inCustomer, operation: 'listJobs', member: 'jobs' },
+  'job show': {
+    args: [owned.jobId, ...inCustomer],
+    operation: 'getJob',
+    input: { params: { id: owned.jobId } },
+    member: 'job',
+  },
+  'job results': {
+    args: [owned.jobId, ...inCustomer],
+    operation: 'listJobResults',
+    input: { params: { id: owned.jobId } },
+    member: 'results',
+  },
   'user-group list-deleted': {
     args: inCustomer,
     operation: 'listDeletedUserGroups',
     member: 'user_groups',
   },
-  'user-group isolation': { args: inCustomer, operation: 'listIsolationFindings', member: 'findings' },
+  'isolation-finding list': { args: inCustomer, operation: 'listIsolationFindings', member: 'findings' },
   'user-group promote': {
     args: ['tested', '--dry-run'],
     operation: 'promoteUserGroups',
@@ -95,12 +130,30 @@ const reads: Record<string, Comparison> = {
     operation: 'reportLeakedToken',
     input: { body: { token: owned.replacedToken } },
   },
+  'console-session list': {
+    args: inCustomer,
+    operation: 'listConsoleSessions',
+    member: 'console_sessions',
+  },
+  'usage list': {
+    args: [...inCustomer, '--month', day.slice(0, 7), '--by', 'resource'],
+    operation: 'listUsage',
+    input: { query: { month: day.slice(0, 7), by: 'resource' } },
+    member: 'usage',
+  },
   'webhook list': { args: inCustomer, operation: 'listWebhookEndpoints', member: 'webhook_endpoints' },
+  'config export': { args: inCustomer, operation: 'exportConfiguration' },
   'webhook deliveries': {
     args: [owned.webhookEndpointId, ...inCustomer],
     operation: 'listWebhookDeliveries',
     input: endpoint,
     member: 'deliveries',
+  },
+  'webhook delivery': {
+    args: [owned.webhookEndpointId, owned.webhookDeliveryId, ...inCustomer],
+    operation: 'getWebhookDelivery',
+    input: { params: { id: owned.webhookEndpointId, delivery_id: owned.webhookDeliveryId } },
+    member: 'delivery',
   },
 }
 
@@ -135,7 +188,7 @@ describe('--json prints the fields of the API', () => {
       }),
     )
     assert.deepEqual(listed, shown)
-    assert.equal(listed.length, 3)
+    assert.equal(listed.length, 4)
   })
 
   it('ugs api-token list, with the workspace', async () => {
@@ -210,6 +263,12 @@ describe('--json prints the fields of the API', () => {
     assert.deepEqual(await ugs('user-group delete', ['changed twice', ...inCustomer]), { deleted: true })
     assert.deepEqual(await ugs('user-group restore', [changed.team_id, ...inCustomer]), await userGroup())
 
+    const finding = ['unresolved', 'nowhere', 'nothing']
+    const accepted = await ugs('isolation-finding accept', [...finding, '--reason', 'Later', ...inCustomer])
+    const { findings } = await api('listIsolationFindings', { query: { kind: 'unresolved' } })
+    assert.deepEqual([accepted], findings)
+    assert.deepEqual(await ugs('isolation-finding reopen', [...finding, ...inCustomer]), { reopened: true })
+
     const webhookEndpoint = async () =>
       withoutCounts((await api('getWebhookEndpoint', endpoint)).webhook_endpoint as Json)
     for (const [command, ...options] of [['update', '--name', 'Changed'], ['pause']])
@@ -243,6 +302,9 @@ describe('--json prints the fields of the API', () => {
       [renewed, replaces, typeof next],
       [await apiToken(renewed.id), await apiToken(created.id), 'string'],
     )
+    assert.deepEqual(await ugs('console-session end', [owned.consoleSessionId, ...inCustomer]), {
+      ended: true,
+    })
     assert.deepEqual(await ugs('api-token revoke', [renewed.id as number]), await apiToken(renewed.id))
   })
 })

@@ -10,8 +10,9 @@ import { runUgs, temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder({ after })
 const absent = join(folder, 'absent')
-const rows = join(folder, 'rows.csv')
-writeFileSync(rows, 'user_group_id\na\n')
+/** A configuration. Commands that read rows open the store first. */
+const file = join(folder, 'file.csv')
+writeFileSync(file, '{"version":1}')
 
 /** Commands that create a store, need none, or have their own message for a file that is missing. */
 const others = [
@@ -24,10 +25,13 @@ const others = [
   'backup verify',
   'restore',
   'completion',
+  'api-token generate',
 ]
 /** Values of arguments and options for which `1` is not valid, and options that a command needs besides the mandatory ones. */
 const values: Record<string, string> = {
-  file: rows,
+  file,
+  kind: 'shared',
+  action: 'suspend',
   '--environment': 'Testing',
   '--url': 'https://example.com/',
   '--older-than': '1d',
@@ -79,6 +83,6 @@ describe('without a store', () => {
     })
     assert.equal(code, 1)
     assert.ok(stderr.startsWith(`ugs: no store in ${folder} (there is no other.db); `), stderr)
-    assert.deepEqual(readdirSync(folder), ['rows.csv'])
+    assert.deepEqual(readdirSync(folder), ['file.csv'])
   })
 })

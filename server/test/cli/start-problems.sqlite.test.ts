@@ -27,12 +27,12 @@ function failing(name: string, message: string, code?: string): { NODE_OPTIONS: 
 }
 
 const major = process.versions.node.split('.')[0]
-const remedy = (option = '') =>
-  `: run \`npm rebuild better-sqlite3${option}\` (pnpm: \`pnpm approve-builds\`), or set DATABASE_URL to PostgreSQL`
+const remedy = (rest: string) =>
+  `: run \`npm rebuild better-sqlite3${rest}, or set DATABASE_URL to PostgreSQL`
 const faults = {
   'was not built': {
     settings: failing('missing', 'Could not locate the bindings file. Tried:\n → /app/better_sqlite3.node'),
-    problem: `better-sqlite3 is not built for Node ${major}${remedy()}`,
+    problem: `better-sqlite3 is not built for Node ${major}${remedy('` (pnpm: `pnpm approve-builds`)')}`,
   },
   'was built for another Node.js': {
     settings: failing(
@@ -40,7 +40,7 @@ const faults = {
       "The module '/app/better_sqlite3.node'\nwas compiled against a different Node.js version using\nNODE_MODULE_VERSION 1.",
       'ERR_DLOPEN_FAILED',
     ),
-    problem: `better-sqlite3 is not built for Node ${major}${remedy()}`,
+    problem: `better-sqlite3 is not built for Node ${major}${remedy('` (pnpm: `pnpm rebuild better-sqlite3`)')}`,
   },
   'was built for another C library': {
     settings: failing(
@@ -48,7 +48,7 @@ const faults = {
       "/lib/libm.so.6: version `GLIBC_2.38' not found (required by /app/better_sqlite3.node)\n",
       'ERR_DLOPEN_FAILED',
     ),
-    problem: `better-sqlite3 is not built for this system (/lib/libm.so.6: version \`GLIBC_2.38' not found (required by /app/better_sqlite3.node))${remedy(' --build-from-source')}`,
+    problem: `better-sqlite3 is not built for this system (/lib/libm.so.6: version \`GLIBC_2.38' not found (required by /app/better_sqlite3.node))${remedy(' --build-from-source`')}`,
   },
 }
 

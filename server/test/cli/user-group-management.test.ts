@@ -124,11 +124,11 @@ describe('ugs user-group, management commands', () => {
     assertFails(await ugs(`restore ${deleted.team_id}`), 1, /^ugs: No user group with this id was deleted/)
   })
 
-  it('isolation lists user groups that share a data source', async () => {
+  it('isolation-finding list shows user groups that share a data source', async () => {
     await create('sharing-a', '--mapping', '{"shared":"one"}')
     await create('sharing-b', '--mapping', '{"shared":"one"}')
-    const { stdout } = await ugs('isolation')
-    assert.match(stdout, /^shared +shared +one +sharing-a, sharing-b$/m)
+    const { stdout } = await service().ugs('isolation-finding', 'list', ...inTesting)
+    assert.match(stdout, /^shared +shared +one +open +.+ sharing-a, sharing-b +-$/m)
   })
 
   it('promote copies from Testing to Customer, and a dry run changes nothing', async () => {

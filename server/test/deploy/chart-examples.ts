@@ -50,6 +50,11 @@ export const allValues = {
     autoscaling: { enabled: true, maxReplicas: 9, targetCpu: 60 },
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
+    configuration: {
+      customer: { version: 1, api_tokens: [{ name: 'backend', scopes: ['write'], token_env: 'BACKEND' }] },
+      testing: { version: 1, schemas: [] },
+      tokens: 'ugs-tokens',
+    },
   },
   'with files, placement and labels': {
     image,

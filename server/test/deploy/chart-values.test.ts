@@ -35,6 +35,7 @@ const bases = {
     metrics: { enabled: true },
     ingress: { ...needed.ingress, enabled: true },
     autoscaling: { enabled: true },
+    configuration: { customer: { api_tokens: [{ token_env: 'A' }] }, tokens: 'a' },
   },
   'with files for the monitoring': {
     ...needed,

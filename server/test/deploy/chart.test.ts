@@ -291,6 +291,7 @@ test('the chart accepts every setting that it does not set itself', () => {
   // The Secret sets all of them in the environment.
   own.push(
     'UGS_SECRET_KEYS_FILE',
+    'UGS_CONFIG_FILE',
     'UGS_DRAIN_MS',
     'UGS_CLOSE_TIMEOUT_MS',
     'UGS_METRICS_PORT',

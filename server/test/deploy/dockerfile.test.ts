@@ -78,9 +78,17 @@ test('a change of the sources installs no dependencies again', () => {
 
 test('every copied source exists and is not ignored', () => {
   const ignored = readDeployed('Dockerfile.dockerignore')
-  for (const [, source = ''] of finalStage.matchAll(/^COPY (?!--from)(\S+) /gm)) {
-    assert.ok(existsSync(join(root, source)), source)
-    assert.match(ignored, new RegExp(`^!${source.split('/')[0]}$`, 'm'))
+  for (const [, sources = ''] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
+    for (const source of sources
+      .split(' ')
+      .filter((name) => name !== '.' && !/\/(bundle|console)\/$/.test(name))) {
+      assert.ok(existsSync(join(root, source)), source)
+      const lines = [source.replace(/\/$/, ''), source.split('/')[0] ?? ''].map((path) => `!${path}`)
+      assert.ok(
+        ignored.split('\n').some((line) => lines.includes(line)),
+        source,
+      )
+    }
   }
   for (const secret of ['.env', 'data', '.git', 'deploy'])
     assert.doesNotMatch(ignored, new RegExp(`^!/?${secret}`, 'm'))

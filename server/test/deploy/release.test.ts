@@ -49,8 +49,11 @@ test('a release: the version in every manifest, and the notes from the changelog
     'client/src/version.ts',
     'renderer/src/version.ts',
     'clients/python/src/user_group_service/_version.py',
+    'clients/go/version.go',
+    'clients/java/src/main/java/usergroupservice/Version.java',
   ]
-  for (const path of [...manifests, 'package-lock.json', chart, python, ...modules])
+  const maven = ['clients/java/pom.xml', 'clients/java/README.md']
+  for (const path of [...manifests, 'package-lock.json', chart, python, ...modules, ...maven])
     cpSync(join(root, path), join(folder, path))
   const run = (script: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'scripts', script), ...args], { cwd: folder, encoding: 'utf8' })
@@ -61,7 +64,8 @@ test('a release: the version in every manifest, and the notes from the changelog
   for (const path of manifests) assert.equal(JSON.parse(read(path)).version, '7.8.9-rc.1', path)
   assert.match(read(chart), /^version: 7.8.9-rc.1\nappVersion: 7.8.9-rc.1$/m)
   assert.match(read(python), /^version = "7.8.9rc1"$/m)
-  for (const path of modules) assert.match(read(path), /^.*version.* = ['"]7\.8\.9-?rc\.?1['"]$/m, path)
+  for (const path of modules) assert.match(read(path), /^.*version.* = ['"]7\.8\.9-?rc\.?1['"];?$/im, path)
+  for (const path of maven) assert.match(read(path), /^ {2}<version>7\.8\.9-rc\.1<\/version>$/m, path)
   // npm accepts the lock file only if it agrees with the manifests.
   execFileSync('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'], { cwd: folder, stdio: 'pipe' })
 
@@ -79,10 +83,12 @@ test('a release names its repository and commit where it is published', (t) => {
   const folder = temporaryFolder(t)
   const npmPackages = ['server', 'client', 'renderer', 'isolation']
   const manifests = npmPackages.map((name) => `${name}/package.json`)
-  const readmes = [...npmPackages, 'clients/python'].map((name) => `${name}/README.md`)
+  const readmes = [...npmPackages, 'clients/python', 'clients/go', 'clients/java'].map(
+    (name) => `${name}/README.md`,
+  )
   const [chart, values] = ['Chart', 'values'].map((name) => `deploy/helm/user-group-service/${name}.yaml`)
   const alerts = 'deploy/prometheus/alerts.yml'
-  for (const path of [...manifests, ...readmes, chart ?? '', values ?? '', alerts])
+  for (const path of ['README.md', ...manifests, ...readmes, chart ?? '', values ?? '', alerts])
     cpSync(join(root, path), join(folder, path))
   const commit = '0f1e2d3c4b5a69788796a5b4c3d2e1f001234567'
   const run = (...args: string[]) =>
@@ -109,33 +115,88 @@ test('a release names its repository and commit where it is published', (t) => {
   )
   for (const link of links.filter((link) => link.startsWith(files)))
     assert.ok(existsSync(join(root, link.slice(files.length).split('#')[0] ?? '')), link)
+  assert.match(read('README.md'), /^git clone https:\/\/github\.com\/owner\/name user-group-service /m)
   assert.ok(read(chart).endsWith(`annotations:\n  org.opencontainers.image.revision: ${commit}\n`))
   assert.match(read(values), /^ {2}repository: ghcr\.io\/owner\/name$/m)
   const runbooks = Array.from(read(alerts).matchAll(/runbook\w*: (\S+)#/g), ([text]) => text)
   assert.deepEqual([...new Set(runbooks)], [`runbook_url: ${files}docs/operations.md#`])
 })
 
-test('a release publishes each npm package as a file, which npm takes for a repository without ./', (t) => {
-  const folder = temporaryFolder(t)
-  const packages = ['', '-client', '-renderer', '-isolation'].map(
-    (part) => `user-group-service${part}-1.0.0-rc.1.tgz`,
-  )
-  mkdirSync(join(folder, 'release'))
-  for (const file of [...packages, 'sbom.json', 'alerts.yml'])
-    writeFileSync(join(folder, 'release', file), '')
+/** Runs a script of the release workflow. */
+function runStep(name: string, cwd: string, env: NodeJS.ProcessEnv, functions = '') {
   const text = readFileSync(join(workflows, 'release.yml'), 'utf8')
-  const [, script] = /- name: Publish the npm packages\n +run: \|\n((?: {10}.*\n)+)/.exec(text) ?? []
-  for (const [version, tag] of [
+  const [, script = 'exit 1'] = new RegExp(`name: ${name}\\n +run: \\|\\n((?: {10}.*\\n)+)`).exec(text) ?? []
+  return execFileSync('bash', ['-ec', functions + script], {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  })
+}
+
+test('a release packs and publishes complete packages, with SBOM and checksums', (t) => {
+  const folder = temporaryFolder(t)
+  const release = join(folder, 'release')
+  execFileSync(process.execPath, ['scripts/pack-release.js', release], { cwd: root, stdio: 'pipe' })
+  execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: release, stdio: 'pipe' })
+  const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
+    version: string
+  }
+  const packages = ['', '-client', '-renderer', '-isolation'].map(
+    (part) => `user-group-service${part}-${version}.tgz`,
+  )
+  const others = ['SHA256SUMS', 'alerts.yml', 'sbom.json', 'user-group-service.json']
+  assert.deepEqual(readdirSync(release).sort(), [...packages, ...others].sort())
+  assert.equal(JSON.parse(readFileSync(join(release, 'sbom.json'), 'utf8')).bomFormat, 'CycloneDX')
+
+  const publish = (ref: string, npm: string) =>
+    runStep('Publish the npm packages', folder, { GITHUB_REF_NAME: ref }, `npm() { ${npm}; }\n`)
+  for (const [ref, tag] of [
     ['v1.0.0-rc.1', 'next'],
     ['v1.0.0', 'latest'],
-  ]) {
-    const output = execFileSync('bash', ['-ec', `npm() { echo "$@"; }\n${script}`], {
-      cwd: folder,
-      env: { ...process.env, GITHUB_REF_NAME: version },
-      encoding: 'utf8',
-    })
+  ] as const) {
     const options = `--provenance --access public --tag ${tag}\n`
-    assert.equal(output, packages.map((file) => `publish ./release/${file} ${options}`).join(''))
+    const expected = packages.map((file) => `publish ./release/${file} ${options}`).join('')
+    assert.equal(publish(ref, 'echo "$@"'), expected)
+  }
+  const names = ['', '/client', '/renderer', '/isolation'].map(
+    (name) => `+ ${name && '@'}user-group-service${name}@${version}\n`,
+  )
+  assert.equal(publish('v1.0.0-rc.1', 'command npm "$@" --dry-run 2>/dev/null'), names.join(''))
+})
+
+test('a package that lacks a file or has one of an earlier build is not released', (t) => {
+  const folder = temporaryFolder(t)
+  const workspaces = ['server', 'client', 'renderer', 'isolation']
+  const copied = ['scripts', 'package.json', 'package-lock.json', 'deploy/prometheus', 'deploy/grafana']
+  for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true })
+  cpSync(join(root, 'server/bundle/packages.json'), join(folder, 'server/bundle/packages.json'))
+  for (const workspace of workspaces)
+    cpSync(join(root, workspace, 'package.json'), join(folder, workspace, 'package.json'))
+  mkdirSync(join(folder, 'isolation/dist'), { recursive: true })
+  writeFileSync(join(folder, 'isolation/dist/old.js'), '')
+  const args = ['scripts/pack-release.js', join(folder, 'release')]
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 1)
+  for (const problem of [
+    'server: bin/ugs.js is missing',
+    'client: LICENSE is missing',
+    'renderer: cjs/dist/index.d.ts is missing',
+    'isolation: dist/old.js is left from an earlier build: delete the folder, and build again',
+  ])
+    assert.ok(stderr.split('\n').includes(problem), stderr)
+})
+
+test('the image of a release has the tags of its major and minor version', (t) => {
+  const folder = temporaryFolder(t)
+  const image = 'ghcr.io/owner/name'
+  for (const [ref, versions] of [
+    ['v1.0.0-rc.1', ['1.0.0-rc.1']],
+    ['v1.20.3', ['1.20.3', '1.20', '1']],
+  ] as const) {
+    const output = join(folder, ref)
+    runStep('Name the image', folder, { GITHUB_REF_NAME: ref, IMAGE: image, GITHUB_OUTPUT: output })
+    const tags = versions.map((version) => `${image}:${version}`)
+    assert.equal(readFileSync(output, 'utf8'), `tags=${tags.join(',')}\n`)
   }
 })
 

@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { blocksOf } from './blocks.ts'
 import { readPage, readSources } from './support.ts'
 
-const pages = ['operations', 'postgresql', 'deployment', 'scaling'].map((name) => `docs/${name}.md`)
+const guides = ['embed-a-dashboard', 'go-to-production', 'holding', 'isolate-customers', 'move-to-postgresql']
+const pages = ['operations', 'postgresql', 'deployment', 'scaling', ...guides].map(
+  (name) => `docs/${name}.md`,
+)
 
-test('each block of the pages for operators is run by a test, or has the reason why not', () => {
+test('each block of the guides and of the pages for operators is run by a test, or has the reason why not', () => {
   const read = [...readSources('server/test').matchAll(/readBlocks\(\s*'(.+)', '(.+)', \d+\)/g)]
   const sections = new Set(read.map(([, page, heading]) => `${page}: ${heading}`))
   const withoutTest = pages.flatMap((page) =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { goTool, javaTool, runGo, runJava } from '../clients/go-and-java.ts'
 import { runProgram } from '../clients/program.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { curl, findTool, type Tool } from '../support/tool.ts'
@@ -16,9 +17,10 @@ interface Language {
   readonly command?: string
   /** Arguments before the file. */
   readonly args?: readonly string[]
+  /** Runs the program, if it is not one command. */
+  readonly run?: typeof runGo
 }
 
-const gson = '/usr/share/java/gson.jar'
 const languages: readonly Language[] = [
   { heading: 'curl', file: 'client.sh', tool: curl, command: 'sh' },
   {
@@ -37,24 +39,8 @@ const languages: readonly Language[] = [
     },
     args: ['-B'],
   },
-  {
-    heading: 'Go',
-    file: 'main.go',
-    tool: { name: 'Go', hint: 'apt-get install golang-go', commands: ['go'], probe: ['version'] },
-    args: ['run'],
-  },
-  {
-    heading: 'Java',
-    file: 'UserGroups.java',
-    tool: {
-      name: 'Java 17 or newer with its compiler and Gson',
-      hint: 'apt-get install default-jdk-headless libgoogle-gson-java',
-      commands: [existsSync(gson) ? 'java' : undefined],
-      probe: ['--describe-module', 'jdk.compiler'],
-    },
-    // For a short run.
-    args: ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '--class-path', gson],
-  },
+  { heading: 'Go', file: 'main.go', tool: goTool, run: runGo },
+  { heading: 'Java', file: 'UserGroups.java', tool: javaTool, run: runJava },
   {
     heading: 'Ruby',
     file: 'client.rb',
@@ -70,7 +56,7 @@ const languages: readonly Language[] = [
 const page = 'docs/clients.md'
 
 describe(page, () => {
-  for (const { heading, file, tool, command, args = [] } of languages) {
+  for (const { heading, file, tool, command, args = [], run } of languages) {
     it(`the program in ${heading} works`, async (t) => {
       const found = findTool(t, tool)
       if (found === undefined) return
@@ -81,11 +67,15 @@ describe(page, () => {
       symlinkSync(join(repository, 'client'), join(packages, 'client'))
       const path = join(folder, file)
       const [program] = readBlocks(page, heading, 1)
-      writeFileSync(path, program.replaceAll('http://127.0.0.1:8080', origin))
-      const output = await runProgram(command ?? found, [...args, path], '', {
+      const text = program.replaceAll('http://127.0.0.1:8080', origin)
+      writeFileSync(path, text)
+      const environment = {
         UGS_API_TOKEN: tokens.Testing,
         PYTHONPATH: join(repository, 'clients/python/src'),
-      })
+      }
+      const output = run
+        ? await run(folder, text, environment)
+        : await runProgram(command ?? found, [...args, path], '', environment)
       if (heading === 'curl') assertResponses(output.trim().split('\n'))
       else
         assert.equal(

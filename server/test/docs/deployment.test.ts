@@ -30,6 +30,22 @@ describe('the commands of docs/deployment.md', () => {
     assert.deepEqual(secretKeys, ['DATABASE_URL', 'UGS_SECRET_KEYS'])
   })
 
+  it('give the chart a configuration with the API tokens of a Secret', async (t) => {
+    const [values, create] = readBlocks('docs/deployment.md', 'Configuration and API tokens', 2)
+    const folder = temporaryFolder(t)
+    writeFileSync(join(folder, 'values.yaml'), values)
+    const run = await runOnKubernetes(
+      t,
+      `${create}
+       helm upgrade --install ugs ${deployFolder}helm/user-group-service --values '${folder}/values.yaml' \\
+         --set image.repository=a --set secret.existing=b`,
+    )
+    if (run === undefined) return
+    const [{ env }] = run.manifests.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers
+    const keys = env.flatMap(({ valueFrom }: any) => valueFrom?.secretKeyRef.key ?? [])
+    assert.deepEqual(run.secretKeys, keys)
+  })
+
   it('install the chart with SQLite, and create an API token in its pod', async (t) => {
     const [install] = readBlocks('docs/deployment.md', 'SQLite on Kubernetes', 1)
     const run = await runOnKubernetes(t, install)

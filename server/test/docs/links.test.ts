@@ -9,7 +9,8 @@ for (const page of listPages()) {
     const text = withoutCode(readPage(page))
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
-      .filter((target) => !/^[a-z]+:/.test(target) && !targetExists(page, target))
+      // GitHub resolves `../../actions` in the README to a page of the repository.
+      .filter((target) => !/^([a-z]+:|\.\.\/\.\.\/actions\/)/.test(target) && !targetExists(page, target))
     assert.deepEqual(broken, [])
   })
 }

@@ -108,7 +108,7 @@ describe('the commands for PostgreSQL', { skip: tools.includes(undefined) }, () 
   })
 
   it('copy a store from SQLite', async (t) => {
-    const [copy] = readBlocks('docs/postgresql.md', 'Moving from SQLite', 1)
+    const [copy] = readBlocks('docs/move-to-postgresql.md', 'Move to PostgreSQL', 1)
     await runSql('CREATE DATABASE moved OWNER ugs')
     const sqlite = await startService(t, { ...keys, UGS_DATA_DIR: join(folder, 'data') })
     const get = userApi(sqlite.origin, sqlite.tokens.Testing).get({ user_group_id: 'a', name: 'A' })

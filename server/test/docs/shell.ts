@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { runProgram } from '../clients/program.ts'
 import { ugsFile } from '../support/build-output.ts'
+import { repository } from './support.ts'
 
 const ugs = `'${process.execPath}' '${ugsFile}'`
+const isolation = `'${process.execPath}' '${join(repository, 'isolation/bin/ugs-isolation.js')}'`
 
-/** `npx ugs` of this checkout. A service ends as soon as it listens. */
+/** `npx ugs` and `npx ugs-isolation` of this checkout. A service ends as soon as it listens. */
 const npx = `npx() {
-  shift
+  program=$1; shift
+  if [ "$program" = ugs-isolation ]; then ${isolation} "$@"; return; fi
   if [ "$1" != serve ]; then ${ugs} "$@"; return; fi
   PORT=0 UGS_DRAIN_MS=0 ${ugs} serve >served &
   service=$!

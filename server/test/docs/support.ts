@@ -18,10 +18,16 @@ export function listPages(): string[] {
     .filter((page) => existsSync(join(repository, page)))
   return [
     'README.md',
+    'CHANGELOG.md',
+    'CODE_OF_CONDUCT.md',
     'CONTRIBUTING.md',
+    'SECURITY.md',
     'client/README.md',
     'clients/python/README.md',
+    'clients/go/README.md',
+    'clients/java/README.md',
     'renderer/README.md',
+    'isolation/README.md',
     'examples/dashboard/README.md',
     ...adapters,
     ...docs.sort(),

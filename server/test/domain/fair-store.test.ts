@@ -17,10 +17,22 @@ class SlowStore {
     return this.#started
   }
 
-  readonly userGroupSearch = { search: this.#slow('search'), countEntries: this.#slow('countEntries') }
+  readonly userGroupSearch = {
+    search: this.#slow('search'),
+    count: this.#slow('count'),
+    countEntries: this.#slow('countEntries'),
+  }
   readonly userGroups = { list: this.#slow('list'), find: (key: object) => Promise.resolve(key) }
   readonly userGroupHistory = { listDeleted: this.#slow('listDeleted'), listVersions: this.#slow('versions') }
   readonly dataSources = { listShared: this.#slow('listShared') }
+  readonly usage = {
+    listTeamIds: this.#slow('seen user groups'),
+    sumUserGroups: this.#slow('usage of user groups'),
+    listViewers: this.#slow('usage of viewers'),
+    sumResources: this.#slow('usage of resources'),
+    sumDays: this.#slow('usage of days'),
+    findSliceEnd: this.#slow('slice of usage'),
+  }
   readonly audit = { list: this.#slow('audit') }
   readonly webhookEndpoints = { list: this.#slow('endpoints') }
   readonly webhookDeliveries = { list: this.#slow('deliveries'), redeliver: this.#slow('redeliver') }
@@ -51,6 +63,7 @@ class SlowStore {
 }
 
 function start() {
+  const month = 202_611
   const slow = new SlowStore()
   const store = fairStore(slow as unknown as Store, new FairQueue(4))
   const operations: ((workspaceId: number) => Promise<unknown>)[] = [
@@ -60,6 +73,13 @@ function start() {
     (id) =>
       store.userGroupHistory.listDeleted({ ...scopeOf(id), deletedAfter: 0, afterTeamId: null, limit: 1 }),
     (id) => store.dataSources.listShared({ ...scopeOf(id), afterId: 0 }),
+    (id) => store.userGroupSearch.count({ ...scopeOf(id), filter: {}, position: null }),
+    (id) => store.usage.listTeamIds({ ...scopeOf(id), month, rows: 1, limit: 1 }),
+    (id) => store.usage.sumUserGroups({ ...scopeOf(id), month }),
+    (id) => store.usage.listViewers({ ...scopeOf(id), month, afterTeamId: 0, afterViewerId: '', limit: 1 }),
+    (id) => store.usage.sumResources({ ...scopeOf(id), month }),
+    (id) => store.usage.sumDays({ ...scopeOf(id), month }),
+    (id) => store.usage.findSliceEnd({ ...scopeOf(id), month, rows: 1 }),
     (id) => store.audit.list({ ...scopeOf(id), since: 0, beforeEventId: '', limit: 1 }),
     (id) => store.webhookEndpoints.list(scopeOf(id)),
     (id) =>
@@ -80,7 +100,16 @@ test('searches and lists of one workspace use half of the places, and another on
   assert.deepEqual(slow.started, ['search 1', 'countEntries 1', 'search 2'])
   for (let i = 0; i < 20; i++) await slow.endFirst()
   assert.deepEqual(await results, [
-    ...['search', 'countEntries', 'list', 'listDeleted', 'listShared', 'audit', 'endpoints'],
+    ...['search', 'countEntries', 'list', 'listDeleted', 'listShared', 'count', 'seen user groups'],
+    ...[
+      'usage of user groups',
+      'usage of viewers',
+      'usage of resources',
+      'usage of days',
+      'slice of usage',
+      'audit',
+      'endpoints',
+    ],
     ...['deliveries', 'redeliver'],
   ])
 })

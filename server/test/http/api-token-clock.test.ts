@@ -10,7 +10,7 @@ const minute = 60_000
 
 const time = { now: Date.parse('2030-01-01T00:00:56.789Z') }
 const clock = { now: () => time.now, monotonic: () => time.now }
-const { origin, createApiToken, writeApiTokenUses } = await startApp({ after }, clock)
+const { origin, createApiToken, writeUses } = await startApp({ after }, clock)
 const adminToken = await createApiToken()
 const admin = adminApi(origin, adminToken)
 
@@ -48,12 +48,12 @@ test('the last use is rounded down to the minute and written in the background',
   const { api_token, token } = await issueToken()
   await use(token)
   assert.equal(await lastUse(api_token.id), null)
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-02T00:00:00.000Z')
   time.now += 2 * minute
   await use(token)
   assert.equal(await lastUse(api_token.id), '2030-01-02T00:00:00.000Z')
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-02T00:02:00.000Z')
 })
 
@@ -61,11 +61,11 @@ test('a forbidden request counts as a use, a request with an expired API token d
   time.now = Date.parse('2030-01-03T00:00:00.000Z')
   const { api_token, token } = await issueToken({ scopes: ['introspect'], expires_in_seconds: 60 })
   assert.equal(await use(token), 403)
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
   time.now += minute
   assert.equal(await use(token), 401)
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-03T00:00:00.000Z')
 })
 
@@ -73,14 +73,14 @@ test('signing in to the console and using it count as uses', async () => {
   time.now = Date.parse('2030-01-04T00:00:00.000Z')
   const { api_token, token } = await issueToken({ scopes: ['admin'] })
   const session = await signIn(origin, token)
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:00:00.000Z')
   time.now += minute
   await sendRequest(origin, { path: sessionPath, headers: { cookie: session.cookie } })
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(api_token.id), '2030-01-04T00:01:00.000Z')
   const other = await issueToken()
   assert.equal((await signingIn(origin, { api_token: other.token })).status, 403)
-  await writeApiTokenUses()
+  await writeUses()
   assert.equal(await lastUse(other.api_token.id), '2030-01-04T00:01:00.000Z')
 })

@@ -16,8 +16,9 @@ import {
 import { giveBelongings, nobodys, secretName, withoutIds } from '../support/belongings.ts'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { sessionPath, signed, signIn, signingIn } from '../support/console.ts'
+import { endedCredentials } from '../support/ended-credentials.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
-import { rowsOf, writingNothing, type KeptRow } from '../support/kept.ts'
+import { assertOnlyTheirs, rowsOf, writingNothing, type Rows } from '../support/kept.ts'
 import {
   assertCode,
   gatewayRoutes,
@@ -40,70 +41,7 @@ const all = Object.entries(operations) as [OperationId, Operation][]
 type Headers = Record<string, string>
 
 const byToken = (token: string): Headers => ({ authorization: `Token ${token}` })
-const everyScope = { name: 'outsider', scopes: [...scopes] }
-
-async function issueApiToken(body: object): Promise<{ id: number; token: string }> {
-  const { api_token, token } = assertSucceeded<{ api_token: { id: number }; token: string }>(
-    await admin.createApiToken({ body }),
-    'createApiToken',
-  )
-  return { id: api_token.id, token }
-}
-
-/** Until it does not work any more. */
-async function ended(token: string): Promise<string> {
-  while ((await adminApi(origin, token).listWorkspaces()).status === 200);
-  return token
-}
-
-const revoke = (id: number) => admin.revokeApiToken({ params: { id } })
-
-async function revoked(): Promise<string> {
-  const { id, token } = await issueApiToken(everyScope)
-  await revoke(id)
-  return token
-}
-
-async function superseded(): Promise<string> {
-  const { id, token } = await issueApiToken(everyScope)
-  const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
-  assertSucceeded(rotation, 'rotateApiToken')
-  return ended(token)
-}
-
-async function sessionOf(token: string): Promise<Headers> {
-  return signed(await signIn(origin, token))
-}
-
-async function sessionThatWasLeft(): Promise<Headers> {
-  const headers = await sessionOf((await issueApiToken(everyScope)).token)
-  assert.equal((await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })).status, 200)
-  return headers
-}
-
-async function sessionOfRevoked(): Promise<Headers> {
-  const { id, token } = await issueApiToken(everyScope)
-  const headers = await sessionOf(token)
-  await revoke(id)
-  return headers
-}
-
-/** Credentials that are neither a valid API token nor a valid session. */
-const unknownTokens = {
-  'a user group token': owned.token,
-  'a made-up API token': nobodys.apiToken,
-  'an API token that expired': await ended(
-    (await issueApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
-  ),
-  'an API token that was revoked': await revoked(),
-  'an API token that was replaced, once the overlap is over': await superseded(),
-}
-const unauthenticated: Record<string, Headers> = {
-  'no API token': {},
-  ...Object.fromEntries(Object.entries(unknownTokens).map(([title, token]) => [title, byToken(token)])),
-  'a session that was signed out of': await sessionThatWasLeft(),
-  'the session of an API token that was revoked': await sessionOfRevoked(),
-}
+const { unknownTokens, unauthenticated } = await endedCredentials(owner, owned.token)
 
 await runCommand(service, 'workspace', 'create', 'second')
 interface TenantScope {
@@ -115,7 +53,7 @@ const there = async (environment: 'Customer' | 'Testing', workspace?: string) =>
   const options = workspace === undefined ? [] : ['--workspace', workspace]
   const token = await createApiToken(service, environment, ...options, '--scopes', scopes.join())
   const tenantScope: TenantScope = { id: workspace === undefined ? 1 : 2, environment }
-  return { tenantScope, byToken: byToken(token), bySession: await sessionOf(adminToken) }
+  return { tenantScope, byToken: byToken(token), bySession: signed(await signIn(origin, adminToken)) }
 }
 const strangers = {
   'another workspace': await there('Customer', 'second'),
@@ -248,11 +186,16 @@ const expected: Record<OperationId, Expected> = {
   introspect: (body) => assert.deepEqual(body, { active: false }),
   revoke: (body) => assert.deepEqual(body, {}),
   readEvents: empty('events'),
+  getOverview: ({ user_groups, unresolved_mappings, isolation_findings }) => {
+    assert.deepEqual([unresolved_mappings.count, isolation_findings.count], [0, 0])
+    assert.ok(user_groups.count <= 2)
+  },
   searchUserGroups: ({ user_groups }) => assertMade(user_groups as Made[]),
   createUserGroup: doneElsewhere,
   getUserGroup: 'user_group_not_found',
   patchUserGroup: 'user_group_not_found',
   deleteUserGroup: 'user_group_not_found',
+  deleteUserGroupByProvidedId: 'user_group_not_found',
   getUserGroupToken: 'user_group_not_found',
   rotateTokenOfUserGroup: 'user_group_not_found',
   suspendUserGroup: 'user_group_not_found',
@@ -264,6 +207,7 @@ const expected: Record<OperationId, Expected> = {
   diffUserGroupVersions: 'user_group_not_found',
   restoreUserGroupVersion: 'user_group_not_found',
   listDeletedUserGroups: empty('user_groups'),
+  eraseUserGroup: 'user_group_not_found',
   restoreDeletedUserGroup: 'user_group_not_found',
   // A name is required only if no user group has the id.
   importUserGroups: (rows) => {
@@ -273,13 +217,28 @@ const expected: Record<OperationId, Expected> = {
     assert.deepEqual(last.summary, { rows: 1, ...none, refused: 1, dry_run: false })
   },
   exportUserGroups: (rows) => assertMade(rows as Made[]),
+  createJob: doneElsewhere,
+  listJobs: empty('jobs'),
+  getJob: 'not_found',
+  cancelJob: 'not_found',
+  listJobResults: 'not_found',
   listIsolationFindings: empty('findings'),
+  exportIsolationFindings: (rows) => assert.deepEqual(rows, []),
+  acceptIsolationFinding: 'not_found',
+  reopenIsolationFinding: 'not_found',
   listPromotionCandidates: empty('user_groups'),
   promoteUserGroups: ({ results: [result] }) => {
-    const none = { differences: [], team_id: null, message: null }
+    const none = {
+      ...{ differences: [], team_id: null, message: null, unresolved_entries: 0 },
+      suspended: { in_testing: false, in_customer: false },
+    }
     assert.deepEqual(result, { provided_id: result.provided_id, outcome: 'not_found', ...none })
   },
   reportLeakedToken: (body) => assert.deepEqual(body, { success: 1, kind: 'unknown', works: false }),
+  recordUsage: (body) => assert.deepEqual(body, { success: 1, accepted: 0, ignored: 1 }),
+  listUsage: empty('usage'),
+  exportUsage: (rows) => assert.deepEqual(rows, []),
+  eraseUsage: ({ deleted }) => assert.equal(deleted, 0),
   listApiTokens: ({ api_tokens }, who) => {
     const environment = who === 'another workspace' ? 'Customer' : 'Testing'
     assert.ok(api_tokens.length > 0)
@@ -288,6 +247,8 @@ const expected: Record<OperationId, Expected> = {
   createApiToken: doneElsewhere,
   rotateApiToken: 'not_found',
   revokeApiToken: 'not_found',
+  listConsoleSessions: ({ console_sessions }) => assert.equal((console_sessions as object[]).length, 1),
+  endConsoleSession: 'not_found',
   listWorkspaces: ({ workspaces }, who) => {
     const own = who === 'the other environment' ? 'default' : 'second'
     assert.deepEqual(
@@ -297,6 +258,13 @@ const expected: Record<OperationId, Expected> = {
   },
   createWorkspace: doneElsewhere,
   listAuditEvents: empty('audit_events'),
+  exportAuditEvents: (rows) => assert.deepEqual(rows, []),
+  exportConfiguration: ({ schemas, api_tokens }) => {
+    const provided = (schemas as { provided_id: string }[]).map(({ provided_id }) => provided_id)
+    assert.ok(provided.every((id) => id.startsWith('made')))
+    assert.ok((api_tokens as { name: string }[]).every(({ name }) => !name.startsWith('owner')))
+  },
+  applyConfiguration: ({ summary }) => assert.deepEqual([summary.created, summary.refused], [1, 0]),
   listSchemas: ({ schemas }) =>
     assert.ok(
       (schemas as { provided_id: string }[]).every(({ provided_id }) => provided_id.startsWith('made')),
@@ -313,24 +281,11 @@ const expected: Record<OperationId, Expected> = {
   updateWebhookEndpoint: 'not_found',
   deleteWebhookEndpoint: 'not_found',
   rotateWebhookEndpoint: 'not_found',
+  testWebhookEndpoint: 'not_found',
   listWebhookDeliveries: 'not_found',
+  getWebhookDelivery: 'not_found',
   redeliverWebhook: 'not_found',
   redeliverWebhooks: 'not_found',
-}
-
-type Rows = Awaited<ReturnType<typeof rowsOf>>
-
-/** Asserts that no row was changed or added, except in this workspace and environment and in new workspaces. */
-function assertOnlyTheirs({ id, environment }: TenantScope, earlier: Rows, later: Rows): void {
-  const known = new Set([...earlier.values()].map(({ workspace_id }) => workspace_id))
-  const isTheirs = (row: KeptRow) =>
-    !known.has(row.workspace_id) ||
-    (Number(row.workspace_id) === id && (row.environment ?? environment) === environment)
-  const changed = [...earlier, ...later].filter(([text]) => !earlier.has(text) || !later.has(text))
-  assert.deepEqual(
-    changed.filter(([, row]) => !isTheirs(row)),
-    [],
-  )
 }
 
 const bodyOf = (response: HttpResponse) =>
@@ -357,7 +312,8 @@ for (const [who, credentials] of Object.entries(strangers) as [Stranger, (typeof
           else code(bodyOf(theirs), who)
           assert.doesNotMatch(theirs.text, new RegExp(secretName))
           if (code === doneElsewhere) assert.equal(theirs.status, 201, theirs.text)
-          else {
+          // Each configuration deletes what the one before has created.
+          else if (id !== 'applyConfiguration') {
             const ofNobody = await operation.send(origin, headers, nobodys)
             assert.equal(theirs.status, ofNobody.status)
             assert.equal(comparable(theirs, owned), comparable(ofNobody, nobodys))
@@ -411,7 +367,15 @@ test('a leaked API token of another environment is unknown and stays valid', asy
 describe('to its owner', () => {
   // Runs last and deletes last. Each operation succeeds, so the refusals above were not due to missing data.
   const removing: OperationId[] = [
-    ...(['deleteUserGroup', 'deleteSchema', 'deleteDataSource', 'deleteWebhookEndpoint'] as const),
+    ...([
+      'eraseUserGroup',
+      'deleteUserGroup',
+      'deleteUserGroupByProvidedId',
+      'deleteSchema',
+      'deleteDataSource',
+      'deleteWebhookEndpoint',
+      'applyConfiguration',
+    ] as const),
     'revokeApiToken',
   ]
   const inOrder = [...all.filter(([id]) => !removing.includes(id)).map(([id]) => id), ...removing]
@@ -419,6 +383,8 @@ describe('to its owner', () => {
     (operationIds as readonly string[]).includes(id)
   for (const id of inOrder) {
     test(`${id} succeeds`, async () => {
+      // It was restored.
+      if (id === 'eraseUserGroup') await admin.deleteUserGroup({ params: { team_id: owned.deletedTeamId } })
       if (id === 'deleteDataSource') {
         const { user_groups } = assertSucceeded<{ user_groups: { team_id: number }[] }>(
           await admin.searchUserGroups(),

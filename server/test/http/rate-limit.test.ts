@@ -40,7 +40,7 @@ test('responses have the remaining requests, and a 429 has the time to wait', as
   const refused = responses[5] as HttpResponse
   assert.equal(refused.status, 429)
   assertFault(refused, 'rate_limited')
-  assert.match(refused.text, /allows 2 requests per second, in bursts of up to 5. Retry in 1 s/)
+  assert.match(refused.text, /is allowed 2 requests per second, in bursts of up to 5. Retry in 1 s/)
   time.now += 500
   assert.deepEqual(statuses(await times(2, () => api.get(body))), [200, 429])
 })

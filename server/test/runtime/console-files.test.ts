@@ -13,10 +13,7 @@ test('a console that was not built is reported with the missing file and the rem
   assert.throws(
     () => findConsole(pathToFileURL(`${folder}/`)),
     (error: Error) => {
-      assert.equal(
-        error.message,
-        `the console was not built: ${page} is missing. Run \`npm run build\`, or set UGS_CONSOLE=off`,
-      )
+      assert.equal(error.message, `the console was not built: ${page} is missing. Run \`npm run build\``)
       return reportError(error) === 1
     },
   )

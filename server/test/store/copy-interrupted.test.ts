@@ -161,9 +161,9 @@ describe('ugs store copy, when the target fails during the copy', () => {
     await changing({ url }, () => Promise.resolve())
     const session = await openSession(t, url)
     await session.query('BEGIN; LOCK TABLE user_group IN SHARE MODE')
-    const short = { UGS_LOCK_TIMEOUT_MS: '1', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '100' }
+    const short = { UGS_LOCK_TIMEOUT_MS: '1', UGS_POSTGRES_STATEMENT_TIMEOUT_MS: '5000' }
     const copying = runUgs(['store', 'copy', '--from', source.url, '--to', url], short)
-    await waitingForLocks(session, { longerThanMs: 1500 })
+    await waitingForLocks(session, { longerThanMs: 6000 })
     await session.query('ROLLBACK')
     copiedTables(await copying)
   })

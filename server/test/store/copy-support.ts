@@ -57,7 +57,7 @@ async function fill(store: Store, userGroups: number): Promise<void> {
     expiresAt: null,
     tokenHash: randomBytes(32),
   })
-  await store.sessions.create(newSession(randomBytes(32), signedIn.id, 1000))
+  await store.consoleSessions.create(newSession(randomBytes(32), signedIn.id, 1000))
   await store.apiTokens.recordUses([{ id: signedIn.id, usedAt: 60_000 }])
   await store.apiTokens.limit({
     ...{ id: signedIn.id, rateLimit: { perSecond: 10, burst: 20 }, now: 1400 },
@@ -101,6 +101,8 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.suspend({ ...actor, key: second, suspended: true, now: 4000 })
   const introspection = { workspaceId: 1, ...locationOf(second), introspectedAt: 60_000 }
   await store.introspections.record([introspection])
+  const marked = { ...introspection, environment: 'Customer', viewerId: 'u-7', resource: 'sales' } as const
+  await store.usage.record([{ ...marked, month: 202611, days: 1, lastSeenAt: 60_000 }])
   const deleted = await created(store, {
     change: { name: 'C', mapping: '{"40":"214"}', properties: '{"a":1}' },
   })
@@ -108,6 +110,15 @@ async function fill(store: Store, userGroups: number): Promise<void> {
   await store.userGroups.delete(deletion(deleted))
   await addWebhookEndpoint(store)
   await addViewerSessions(store, second)
+  await addJob(store, second)
+  const finding = { kind: 'unresolved', entry: ['40', '213'], version: 'v', reason: 'Not launched' } as const
+  await store.acceptedFindings.accept({
+    workspaceId: 1,
+    environment: 'Customer',
+    ...actor,
+    ...finding,
+    now: 8000,
+  })
 }
 
 async function addViewerSessions(store: Store, userGroup: UserGroup): Promise<void> {
@@ -122,6 +133,18 @@ async function addViewerSessions(store: Store, userGroup: UserGroup): Promise<vo
   })
   assert.equal(added, 'added')
   await store.userGroups.endSessions({ ...actor, key: userGroup, subject: { viewerId: 'ada' }, now: 5000 })
+}
+
+async function addJob(store: Store, { teamId, providedId }: UserGroup): Promise<void> {
+  const job = await store.jobs.create({
+    ...{ workspaceId: 1, environment: 'Customer', ...actor, action: 'suspend', gracePeriodSeconds: 0 },
+    ...{ selection: { teamIds: [teamId] }, total: { count: 1, isExact: true } },
+    ...{ createdAt: 6000, maxUnfinished: 1 },
+  })
+  const claim = { id: job?.id as number, holder: 'a process', now: 7000 }
+  await store.jobs.claim({ ...claim, durationMs: 1000 })
+  const results = [{ teamId, providedId, outcome: 'done', error: null }] as const
+  await store.jobs.record({ ...claim, results, planned: [], position: '1', end: 'finished' })
 }
 
 async function addWebhookEndpoint(store: Store): Promise<void> {
@@ -149,16 +172,20 @@ export function rowsOfSource(userGroups: number): Record<string, number> {
     user_group_version: 1,
     deleted_user_group: 1,
     last_introspection: 1,
+    viewing: 1,
     schema: 2,
     data_source: 2,
     registry: 1,
     mapping_entry: 1,
+    accepted_finding: 1,
     superseded_token: 2,
     idempotency_key: 2,
     ended_session: 1,
     signing_key: 1,
     console_session: 1,
-    audit_event: userGroups + 23,
+    audit_event: userGroups + 25,
+    job: 1,
+    job_result: 1,
     webhook_endpoint: 1,
     webhook_secret: 3,
     locator_key: 1,

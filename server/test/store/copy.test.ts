@@ -190,6 +190,7 @@ describe('copying a store, with a changed target:', async () => {
   }
   const other: Record<string, (column: string) => string> = {
     bigint: (column: string) => `coalesce(${column}, 0) + 1`,
+    integer: (column: string) => `${column} + 1`,
     smallint: (column: string) => `(${column} + 1) % 1024`,
     text: (column: string) => {
       const [one, another] = choices[column] ?? []

@@ -30,6 +30,8 @@ export interface EventView {
   readonly action: string
   readonly author: string
   readonly request_id: string | null
+  readonly client_address: string | null
+  readonly user_agent: string | null
   readonly user_group: { readonly team_id: number; readonly provided_id: string } | null
   readonly details: Record<string, unknown> | null
 }
@@ -109,7 +111,7 @@ function showsToken(id: AdminOperationId): boolean {
 }
 
 /** Returns the rows of an NDJSON response. */
-export function rowsIn<T>({ text }: HttpResponse): T[] {
+export function rowsIn<T>({ text }: Pick<HttpResponse, 'text'>): T[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line has no end')
   return text
     .split('\n')

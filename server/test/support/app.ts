@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { BlockList, type AddressInfo } from 'node:net'
-import { buildApp } from '../../src/app.ts'
+import { buildApp, type AppDependencies } from '../../src/app.ts'
 import { parseDatabaseUrl } from '../../src/config/database-url.ts'
-import type { ApiToken, Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
+import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
 import { EventFeed } from '../../src/domain/event/event-feed.ts'
 import { systemClock, type Clock } from '../../src/domain/util/clock.ts'
 import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.ts'
 import { type RateLimit } from '../../src/domain/api-token/rate-limit.ts'
-import { RateLimiter } from '../../src/domain/api-token/rate-limiter.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { generateApiToken, hashToken } from '../../src/domain/token/token.ts'
-import { LastUsedTracker } from '../../src/domain/api-token/last-used-tracker.ts'
+import type { UsageMode } from '../../src/domain/usage/look.ts'
 import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
 import { WebhookManagement } from '../../src/domain/webhook/webhook-management.ts'
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../src/http/authentication-throttle.ts'
 import { SigningKeys } from '../../src/domain/viewer-session/signing-keys.ts'
 import { ViewerSessions } from '../../src/domain/viewer-session/viewer-sessions.ts'
+import { UsageRecording } from '../../src/runtime/usage-recording.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { defaults } from '../store/store-options.ts'
@@ -33,8 +33,15 @@ export interface RunningApp {
   readonly origin: string
   readonly store: Store
   readonly createApiToken: (expiresAt?: number, scopes?: readonly ApiScope[]) => Promise<string>
-  /** Writes the last uses of API tokens, as the service does every minute. */
-  readonly writeApiTokenUses: () => Promise<void>
+  /** Writes introspections and the last uses of API tokens, as the service does every minute. */
+  readonly writeUses: () => Promise<void>
+}
+
+interface AppSettings {
+  readonly publicUrl?: string | null
+  readonly dashboardUrl?: string
+  readonly usageMode?: UsageMode
+  readonly people?: AppDependencies['people']
 }
 
 /** Starts the application in this process, with a new store and the test's clock. */
@@ -43,18 +50,21 @@ export async function startApp(
   clock: Clock,
   rateLimit: RateLimit | null = null,
   throttle: Partial<AuthenticationThrottleOptions> = {},
-  { publicUrl = null, dashboardUrl }: { publicUrl?: string | null; dashboardUrl?: string } = {},
+  {
+    publicUrl = null,
+    dashboardUrl,
+    usageMode = 'user_groups',
+    people = { provider: null, allowsTokenSignIn: true },
+  }: AppSettings = {},
 ): Promise<RunningApp> {
   const location =
     process.env.UGS_TEST_STORE === 'postgres'
       ? parseDatabaseUrl(await migratedDatabase(t))
       : ({ kind: 'sqlite', path: join(temporaryFolder(t), 'ugs.db') } as const)
   const store = await openStore(location, defaults)
-  const lastUsedTracker = new LastUsedTracker<Pick<ApiToken, 'id'>>({
-    clock,
-    idOf: ({ id }) => id,
-    record: (uses) => store.apiTokens.recordUses(uses.map(({ of, usedAt }) => ({ id: of.id, usedAt }))),
-    onLoss: (error) => assert.fail(String(error)),
+  const usage = new UsageRecording({
+    ...{ store, clock, usageMode, rateLimit },
+    warn: (message) => (error) => assert.fail(`${message}: ${String(error)}`),
   })
   const feed = new EventFeed({ store, clock: systemClock })
   const keyring = new Keyring([generateSecretKey('k1')])
@@ -78,13 +88,16 @@ export async function startApp(
     userGroups: new UserGroupService({ store, keyring, clock, mappingMode: 'free' }),
     webhooks: new WebhookManagement({
       ...{ store, keyring, clock },
+      send: () => Promise.resolve({ status: null, errorCode: 'ADDRESS_REFUSED' }),
       rules: { allowsHttp: false, allowsPrivate: false },
       maxEndpoints: 500,
     }),
-    introspections: { note: () => undefined },
     feed,
-    lastUsedTracker,
-    rateLimiter: new RateLimiter(rateLimit, clock),
+    usageMode,
+    introspections: usage.introspections,
+    marks: usage.marks,
+    lastUsedTracker: usage.lastUsedTracker,
+    rateLimiter: usage.rateLimiter,
     throttle: new AuthenticationThrottle({
       ...{ perMinute: 0, trustedProxies: new BlockList(), clock, logger: { warn: () => undefined } },
       ...throttle,
@@ -99,7 +112,9 @@ export async function startApp(
       },
       ...{ headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 20_000 },
     },
+    people,
     consoleFolder,
+    hasConsole: true,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.after(async () => {
@@ -110,7 +125,7 @@ export async function startApp(
   return {
     origin: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     store,
-    writeApiTokenUses: () => lastUsedTracker.write(),
+    writeUses: () => usage.writeLastUses(),
     createApiToken: async (expiresAt, scopes = ['admin']) => {
       const token = generateApiToken('Customer')
       await store.apiTokens.create({

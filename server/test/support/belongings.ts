@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateWebhookSecret } from '../../src/domain/webhook/webhook-endpoint.ts'
 import { generateApiToken } from '../../src/domain/token/token.ts'
 import { assertSucceeded, of, type ManagedEnvironment, type startManaged } from './admin-api.ts'
+import { signIn } from './console.ts'
 import { sendRequest } from './http.ts'
 import { unknownToken } from './tokens.ts'
 import { assertSuccess, tokenIn } from './user-api.ts'
@@ -17,6 +18,8 @@ export interface Belongings {
   /** The token that replaced `replacedToken`. */
   readonly idempotencyKey: string
   readonly deletedUserGroupId: string
+  /** Nothing else refers to it. */
+  readonly leavingUserGroupId: string
   readonly deletedTeamId: number
   readonly schemaId: number
   readonly schemaProvidedId: string
@@ -24,10 +27,15 @@ export interface Belongings {
   readonly unusedSchemaId: number
   readonly dataSourceId: number
   readonly apiTokenId: number
+  /** Version of the finding that the data source `eu` is shared. */
+  readonly findingVersion: string
   readonly webhookEndpointId: number
   /** Secret of the webhook endpoint. */
   readonly webhookSecret: string
   readonly webhookDeliveryId: number
+  /** Id of a job that has finished. */
+  readonly jobId: number
+  readonly consoleSessionId: number
   readonly apiToken: string
   /** Position before all events of these resources. Null begins with the next event. */
   readonly eventPosition: string | null
@@ -42,6 +50,8 @@ export async function giveBelongings(owner: Owner): Promise<Belongings> {
   const { admin, user, create } = owner
   const eventPosition = await currentPosition(owner)
   const [userGroupId, deletedUserGroupId, idempotencyKey] = ['group of one', 'deleted of one', 'key-of-one']
+  const leavingUserGroupId = 'leaver of one'
+  await create(leavingUserGroupId, { name: `${secretName}, leaving` })
   const { webhookEndpointId, webhookSecret } = await createPausedEndpoint(admin)
   const group = await create(userGroupId, {
     name: secretName,
@@ -72,14 +82,38 @@ export async function giveBelongings(owner: Owner): Promise<Belongings> {
   )
   return {
     ...{ userGroupId, teamId: group.team_id, token, replacedToken: group.token, idempotencyKey },
-    ...{ deletedUserGroupId, deletedTeamId: deleted.team_id },
+    ...{ deletedUserGroupId, deletedTeamId: deleted.team_id, leavingUserGroupId },
     ...{ schemaId, schemaProvidedId: 'sales', unusedSchemaId, dataSourceId: data_source.id },
-    ...{ apiTokenId: api_token.id, apiToken, eventPosition },
+    findingVersion: await acceptUnresolved(admin),
+    ...{ apiTokenId: api_token.id, apiToken, eventPosition, jobId: await finishedJob(admin, group.team_id) },
     ...{
       webhookEndpointId,
       webhookSecret,
       webhookDeliveryId: await firstDeliveryOf(admin, webhookEndpointId),
+      consoleSessionId: await newConsoleSession(owner),
     },
+  }
+}
+
+/** Accepts the finding of an unresolved entry, and returns the version of the other one. */
+async function acceptUnresolved(admin: ManagedEnvironment['admin']): Promise<string> {
+  const version = await findingVersion(admin, 'unresolved')
+  const body = { kind: 'unresolved', schema: 'nowhere', data_source: 'nothing', version, reason: secretName }
+  assertSucceeded(await admin.acceptIsolationFinding({ body }), 'acceptIsolationFinding')
+  return findingVersion(admin, 'shared')
+}
+
+/** Returns the version of the first finding of a kind. A page may end early. */
+export async function findingVersion(admin: ManagedEnvironment['admin'], kind: string): Promise<string> {
+  let cursor: string | undefined
+  for (;;) {
+    const page: { findings: { version: string }[]; next_cursor: string | null } = assertSucceeded(
+      await admin.listIsolationFindings({ query: { kind, ...(cursor !== undefined && { cursor }) } }),
+      'listIsolationFindings',
+    )
+    const [first] = page.findings
+    if (first !== undefined) return first.version
+    cursor = page.next_cursor ?? assert.fail(`no finding is ${kind}`)
   }
 }
 
@@ -98,6 +132,49 @@ export async function createPausedEndpoint(admin: ManagedEnvironment['admin']) {
   const pausing = { params: { id: webhook_endpoint.id }, body: { state: 'paused' } }
   assertSucceeded(await admin.updateWebhookEndpoint(pausing), 'updateWebhookEndpoint')
   return { webhookEndpointId: webhook_endpoint.id, webhookSecret: secret }
+}
+
+/** Signs in to the console, and returns the id of the session. */
+export async function newConsoleSession({
+  service,
+  admin,
+  adminToken,
+}: Pick<Owner, 'service' | 'admin' | 'adminToken'>): Promise<number> {
+  await signIn(service.origin, adminToken)
+  const { console_sessions } = assertSucceeded<{ console_sessions: [{ id: number }] }>(
+    await admin.listConsoleSessions(),
+    'listConsoleSessions',
+  )
+  return console_sessions[0].id
+}
+
+/** Returns the id of a job that resumed a user group which was not suspended. */
+export async function finishedJob(admin: ManagedEnvironment['admin'], teamId: number): Promise<number> {
+  const body = { action: 'resume', team_ids: [teamId] }
+  const { job } = assertSucceeded<{ job: JobView }>(await admin.createJob({ body }), 'createJob')
+  return (await endOfJob(admin, job.id)).id
+}
+
+/** A job, as the API shows it. */
+export interface JobView {
+  readonly id: number
+  readonly state: string
+  readonly request_id: string
+  readonly filter: object | null
+  readonly total: { readonly count: number; readonly is_exact: boolean }
+  readonly processed: number
+  readonly done: number
+  readonly unchanged: number
+  readonly failed: number
+}
+
+/** The service works on jobs in the background. */
+export async function endOfJob(admin: ManagedEnvironment['admin'], id: number): Promise<JobView> {
+  for (;;) {
+    const { job } = assertSucceeded<{ job: JobView }>(await admin.getJob({ params: { id } }), 'getJob')
+    if (job.state === 'finished' || job.state === 'canceled') return job
+    await sleep(20)
+  }
 }
 
 /** The service writes deliveries in the background. */
@@ -121,15 +198,19 @@ export const nobodys: Belongings = {
   replacedToken: unknownToken('Customer'),
   idempotencyKey: 'key-of-nil',
   deletedUserGroupId: 'deleted of nil',
+  leavingUserGroupId: 'leaver of nil',
   deletedTeamId: 900_002,
   schemaId: 900_003,
   schemaProvidedId: 'total',
   unusedSchemaId: 900_004,
   dataSourceId: 900_005,
   apiTokenId: 900_006,
+  findingVersion: 'AAAAAAAAAAAAAAAAAAAAAA',
   webhookEndpointId: 900_007,
   webhookSecret: generateWebhookSecret(),
   webhookDeliveryId: 900_008,
+  jobId: 900_009,
+  consoleSessionId: 900_010,
   apiToken: generateApiToken('Customer'),
   eventPosition: null,
 }
@@ -137,9 +218,9 @@ export const nobodys: Belongings = {
 /** Removes the requested ids from a text. */
 export function withoutIds(
   text: string,
-  { userGroupId, deletedUserGroupId, schemaProvidedId }: Belongings,
+  { userGroupId, deletedUserGroupId, leavingUserGroupId, schemaProvidedId }: Belongings,
 ): string {
-  return [userGroupId, deletedUserGroupId, schemaProvidedId].reduce(
+  return [userGroupId, deletedUserGroupId, leavingUserGroupId, schemaProvidedId].reduce(
     (rest, id) => rest.replaceAll(id, '…'),
     text,
   )

@@ -18,6 +18,7 @@ interface SessionView {
   readonly workspace: { readonly id: number; readonly name: string }
   readonly api_environment_tag: string
   readonly api_token: { readonly id: number; readonly name: string }
+  readonly role: string
   readonly idle_seconds: number
   readonly expires_at: string
   readonly csrf_token: string

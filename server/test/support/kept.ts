@@ -102,7 +102,10 @@ async function postgresRows(url: string): Promise<KeptRow[]> {
 
 /** Tables that the service also writes in the background. */
 const notKept = [
+  'job',
+  'job_result',
   'last_introspection',
+  'viewing',
   'change_count',
   'webhook_leader',
   'webhook_delivery',
@@ -175,4 +178,23 @@ async function tables(url: string): Promise<[name: string, bytes: Buffer][]> {
 
 function bytesOf(value: unknown): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.from(String(value))
+}
+
+export type Rows = Awaited<ReturnType<typeof rowsOf>>
+
+/** Asserts that no row was changed or added, except in this workspace and environment and in new workspaces. */
+export function assertOnlyTheirs(
+  { id, environment }: { readonly id: number; readonly environment: string },
+  earlier: Rows,
+  later: Rows,
+): void {
+  const known = new Set([...earlier.values()].map(({ workspace_id }) => workspace_id))
+  const isTheirs = (row: KeptRow) =>
+    !known.has(row.workspace_id) ||
+    (Number(row.workspace_id) === id && (row.environment ?? environment) === environment)
+  const changed = [...earlier, ...later].filter(([text]) => !earlier.has(text) || !later.has(text))
+  assert.deepEqual(
+    changed.filter(([, row]) => !isTheirs(row)),
+    [],
+  )
 }

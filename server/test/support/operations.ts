@@ -5,6 +5,7 @@ import { operationIds, operationOf, adminPath, type AdminInput } from './admin-a
 import type { AdminOperationId } from '../../src/http/admin/operations.ts'
 import { bulkFormats } from '../../src/contract/import/import-rows.ts'
 import type { Scope as ApiScope } from '../../src/domain/api-token/api-token.ts'
+import { scopesFor } from '../../src/http/operations.ts'
 import { startApp } from './app.ts'
 import type { Belongings } from './belongings.ts'
 import { sendRequest, type HttpResponse } from './http.ts'
@@ -12,6 +13,8 @@ import { oauthCodeOf } from '../../src/contract/errors.ts'
 import { formType, introspectionPath, revocationPath } from './introspection.ts'
 import type { Scope } from './scope.ts'
 import type { ErrorCode } from './user-api.ts'
+
+const roles = { claim: 'groups', scope: 'openid', rules: [] }
 
 /** Returns every route of the application as `METHOD /path`. */
 export async function routesOf(t: Scope): Promise<string[]> {
@@ -23,7 +26,10 @@ export async function routesOf(t: Scope): Promise<string[]> {
     })
   }
   subscribe('fastify.initialization', listen)
-  await startApp(t, { now: () => 0, monotonic: () => 0 })
+  const publicUrl = 'https://ugs.example.com'
+  const provider = { issuer: 'https://login.example.com', clientId: 'console', clientSecret: null, roles }
+  const people = { provider, allowsTokenSignIn: true }
+  await startApp(t, { now: () => 0, monotonic: () => 0 }, null, {}, { publicUrl, people })
   unsubscribe('fastify.initialization', listen)
   return routes.map((route) => route.replaceAll(/:(\w+)(?:\(\^.*?\$\))?/g, '{$1}')).sort()
 }
@@ -87,20 +93,32 @@ const ofUserGroups = {
     scopes: ['read', 'write'],
   },
   endSessions: { method: 'POST', path: '/api/user/end-sessions', body: seen },
+  recordUsage: {
+    method: 'POST',
+    path: '/usage',
+    body: ({ teamId }) => ({ marks: [{ team_id: teamId, day: new Date().toISOString().slice(0, 10) }] }),
+    scopes: ['introspect'],
+  },
   rotate: { method: 'POST', body: rotation },
 } as const satisfies Record<string, Described>
 
 const byTeamId = ({ teamId }: Belongings) => ({ params: { team_id: teamId } })
 const byRevision = ({ teamId }: Belongings) => ({ params: { team_id: teamId, revision: 2 } })
 const byEndpoint = ({ webhookEndpointId }: Belongings) => ({ params: { id: webhookEndpointId } })
+const byDelivery = ({ webhookEndpointId: id, webhookDeliveryId: delivery_id }: Belongings) => ({
+  params: { id, delivery_id },
+})
+const byJob = ({ jobId }: Belongings) => ({ params: { id: jobId } })
 const nothing = () => ({})
 
 const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
+  getOverview: nothing,
   searchUserGroups: nothing,
   createUserGroup: () => ({ body: { user_group_id: `made ${++userGroups}`, name: 'x' } }),
   getUserGroup: byTeamId,
   patchUserGroup: (of) => ({ ...byTeamId(of), body: { name: 'Taken' } }),
   deleteUserGroup: byTeamId,
+  deleteUserGroupByProvidedId: ({ leavingUserGroupId }) => ({ query: { user_group_id: leavingUserGroupId } }),
   getUserGroupToken: byTeamId,
   rotateTokenOfUserGroup: (of) => ({ ...byTeamId(of), body: {} }),
   suspendUserGroup: byTeamId,
@@ -112,22 +130,44 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   diffUserGroupVersions: byRevision,
   restoreUserGroupVersion: byRevision,
   listDeletedUserGroups: nothing,
+  eraseUserGroup: ({ deletedTeamId }) => ({ params: { team_id: deletedTeamId } }),
   restoreDeletedUserGroup: ({ deletedTeamId }) => ({ params: { team_id: deletedTeamId } }),
   importUserGroups: ({ userGroupId }) => ({
     body: { user_group_id: userGroupId, properties: { taken: true } },
   }),
   exportUserGroups: nothing,
+  createJob: ({ teamId }) => ({ body: { action: 'resume', team_ids: [teamId] } }),
+  listJobs: nothing,
+  getJob: byJob,
+  cancelJob: byJob,
+  listJobResults: byJob,
   listIsolationFindings: nothing,
+  exportIsolationFindings: nothing,
+  acceptIsolationFinding: ({ schemaProvidedId: schema, findingVersion: version }) => ({
+    body: { kind: 'shared', schema, data_source: 'eu', version, reason: 'x' },
+  }),
+  reopenIsolationFinding: () => ({ body: { kind: 'unresolved', schema: 'nowhere', data_source: 'nothing' } }),
   listPromotionCandidates: nothing,
   promoteUserGroups: ({ userGroupId }) => ({ body: { user_group_ids: [userGroupId] } }),
   reportLeakedToken: ({ token }) => ({ body: { token, rotate: true } }),
+  listUsage: nothing,
+  exportUsage: nothing,
+  eraseUsage: () => ({ query: { viewer_id: 'u-7' } }),
   listApiTokens: nothing,
   createApiToken: () => ({ body: { name: 'x', scopes: ['admin'] } }),
   rotateApiToken: ({ apiTokenId }) => ({ params: { id: apiTokenId }, body: {} }),
   revokeApiToken: ({ apiTokenId }) => ({ params: { id: apiTokenId } }),
   listWorkspaces: nothing,
   createWorkspace: () => ({ body: { name: `made ${++workspaces}` } }),
+  listConsoleSessions: nothing,
+  endConsoleSession: ({ consoleSessionId }) => ({ params: { id: consoleSessionId } }),
   listAuditEvents: ({ userGroupId }) => ({ query: { user_group_id: userGroupId } }),
+  exportAuditEvents: ({ userGroupId }) => ({ query: { user_group_id: userGroupId } }),
+  exportConfiguration: nothing,
+  applyConfiguration: () => ({
+    query: { prune: true },
+    body: { version: 1, schemas: [{ provided_id: `made ${++schemas}`, name: 'x' }], webhook_endpoints: [] },
+  }),
   listSchemas: nothing,
   createSchema: () => ({ body: { provided_id: `made ${++schemas}`, name: 'x' } }),
   deleteSchema: ({ unusedSchemaId }) => ({ params: { id: unusedSchemaId } }),
@@ -140,10 +180,10 @@ const ofManagement: Record<AdminOperationId, (of: Belongings) => AdminInput> = {
   updateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: { name: 'Taken' } }),
   deleteWebhookEndpoint: byEndpoint,
   rotateWebhookEndpoint: (of) => ({ ...byEndpoint(of), body: {} }),
+  testWebhookEndpoint: byEndpoint,
   listWebhookDeliveries: byEndpoint,
-  redeliverWebhook: ({ webhookEndpointId: id, webhookDeliveryId: delivery_id }) => ({
-    params: { id, delivery_id },
-  }),
+  getWebhookDelivery: byDelivery,
+  redeliverWebhook: byDelivery,
   redeliverWebhooks: (of) => ({ ...byEndpoint(of), body: { since: '2020-01-01T00:00:00Z' } }),
 }
 let workspaces = 0
@@ -222,7 +262,7 @@ function managementOperation(id: AdminOperationId): Operation {
   const { method, path, takesRows } = operationOf(id)
   return {
     route: `${method} /admin/v1${path}`,
-    scopes: ['admin'],
+    scopes: scopesFor(id),
     challenge: 'Token',
     takesSession: true,
     send: (origin, own, of) => {
@@ -238,7 +278,7 @@ function managementOperation(id: AdminOperationId): Operation {
 
 /** Routes without authentication, with the same response for every client. */
 export const openRoutes =
-  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|jwks\/\{workspace_id\}\/\{environment\}\.json|docs\b.*|console|console\/\*|console\/assets\/\*)$/
+  /^(?:GET|HEAD) \/(?:healthz|readyz|openapi\.json|\.well-known\/oauth-authorization-server|jwks\/\{workspace_id\}\/\{environment\}\.json|docs\b.*|console|console\/sign-in|console\/oidc\/(?:start|callback)|console\/\*|console\/assets\/\*)$/
 
 /** Routes for gateways, whose 401 has no body. `forward-auth.test.ts` tests them. */
 export const gatewayRoutes = / \/forward-auth\b/

@@ -133,7 +133,7 @@ export async function webhookBench(t: Scope): Promise<WebhookBench> {
     return userGroup.teamId
   }
   const limitedTo = (maxEndpoints: number) =>
-    new WebhookManagement({ store, keyring, clock, rules, maxEndpoints })
+    new WebhookManagement({ store, keyring, clock, send: sender.send, rules, maxEndpoints })
   return {
     ...{ store, keyring, time, disabled, losses: () => losses },
     addKey: (key) => keyring.replace([key, firstKey]),

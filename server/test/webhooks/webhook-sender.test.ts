@@ -72,7 +72,14 @@ before(async () => {
 function senderOf(t: TestContext, options: Partial<WebhookSenderOptions> = {}) {
   const sender = new WebhookSender({ ...open, nameServers: [nameServer.address], ...options })
   t.after(() => sender.close())
-  return (url: string) => sender.send({ url, headers: { 'webhook-id': 'a' }, body: '{}' }, signal)
+  return async (url: string) => {
+    const { responseHeaders, ...result } = await sender.send(
+      { url, headers: { 'webhook-id': 'a' }, body: '{}' },
+      signal,
+    )
+    assert.equal(responseHeaders !== undefined, result.status !== null)
+    return result
+  }
 }
 
 const delivered = (status: number) => ({ status, errorCode: null, retryAfterMs: undefined })

@@ -4,6 +4,7 @@ import { Fault } from '../../domain/fault.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupChange } from '../../domain/user-group/user-group.ts'
 import { readUserGroup } from '../user/bodies.ts'
+import { csvRecord } from './csv-record.ts'
 import { maxBatchLines, nothingMore, readCsv, type CsvRecord, type Delimiter } from './csv.ts'
 import { limits } from '../limits.ts'
 import { readStrictJson } from '../json/strict-json.ts'
@@ -239,7 +240,7 @@ function providedIdIn(value: unknown): string | null {
 /** Writers of the rows of an export, in the same formats. */
 export const rowWriters = {
   ndjson: { head: '', row: ndjsonRow },
-  csv: { head: `${columns.join()}\r\n`, row: csvRow },
+  csv: { head: csvRecord(columns), row: csvRow },
 } satisfies Record<BulkFormat, RowWriter>
 
 export interface RowWriter {
@@ -260,9 +261,5 @@ function ndjsonRow({ providedId, name, mapping, properties }: ExportedUserGroup)
 }
 
 function csvRow({ providedId, name, mapping, properties }: ExportedUserGroup): string {
-  return `${[providedId, name, String(mapping), String(properties)].map(csvField).join()}\r\n`
-}
-
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return csvRecord([providedId, name, String(mapping), String(properties)])
 }

@@ -44,6 +44,8 @@ export interface JsonSource {
   readonly firstLine: number
   /** Name of the member whose value the text is. By default, the text is an object of members. */
   readonly member?: string
+  /** True if the text may have any size and number of values. */
+  readonly isFile?: true
 }
 
 // A text beyond these limits is refused before its end. They are about twice those of the contract, so that a text that is only too large is
@@ -135,6 +137,7 @@ export class JsonScan {
     this.#isPlain = !checksControls && !bytes.includes(backslash)
     this.#source = source
     if (source.member === 'mapping') this.#maxStructure = maxMappingStructure
+    if (source.isFile === true) this.#maxStructure = Infinity
   }
 
   get keyCount(): number {
@@ -148,11 +151,12 @@ export class JsonScan {
     for (let i = 0; i < names.length && !this.fault; i++) {
       const name = names[i] as string
       const object = this.#keys[3 * i + 2] as number
-      const others = namesByObject.get(object)
-      if (!others) namesByObject.set(object, new Set([name]))
-      else if (others.has(name))
+      const others = namesByObject.get(object) ?? new Set()
+      const { size } = others
+      if (size === 0) namesByObject.set(object, others)
+      // Cheaper than to look the name up before.
+      if (others.add(name).size === size)
         this.#report(this.#keys[3 * i] as number, duplicate, [...this.#pathOf(object), name])
-      else others.add(name)
     }
     return this.fault
   }
@@ -347,7 +351,7 @@ export class JsonScan {
   }
 
   #checkSize(): void {
-    if (this.#offset <= maxSize || this.#sizeAt(this.#offset) <= maxSize) return
+    if (this.#source.isFile || this.#offset <= maxSize || this.#sizeAt(this.#offset) <= maxSize) return
     const isInObjectOrArray = this.#depth > (this.#source.member === undefined ? 1 : 0)
     if (isInObjectOrArray && !this.#isIn('mapping')) throw this.#tooLarge()
   }

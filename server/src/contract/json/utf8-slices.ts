@@ -1,6 +1,9 @@
+import { isAscii } from 'node:buffer'
 import { quote } from './json-bytes.ts'
 
 const lineFeed = 0x0a
+/** Minimum number of bytes for which a call of Node.js is worthwhile. */
+const longBytes = 4096
 
 /** Finds parts of a text by offsets of its UTF-8. */
 export class Utf8Slices {
@@ -54,6 +57,7 @@ export class Utf8Slices {
   /** Returns the number of code units of UTF-16 between two offsets. */
   #codeUnits(start: number, end: number): number {
     const bytes = this.#bytes
+    if (end - start >= longBytes && isAscii(bytes.subarray(start, end))) return end - start
     let count = 0
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number

@@ -79,7 +79,8 @@ export const RotationBody = Type.Object(
 export type RotationBody = Static<typeof RotationBody>
 
 export const success = Type.Literal(1, { description: '1: the request succeeded.' })
-const newUserGroup = (description: string) => Type.Boolean({ description, examples: [false] })
+const newUserGroup = (description: string, example: boolean) =>
+  Type.Boolean({ description, examples: [example] })
 
 export const identity = {
   team_id: Type.Integer({
@@ -113,13 +114,13 @@ export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T
 
 export const GetOrCreateResponse = response({
   success,
-  new_user_group: newUserGroup('True if this request created the user group.'),
+  new_user_group: newUserGroup('True if this request created the user group.', true),
   user_group: response({ ...identity, properties }),
 })
 
 export const UpdateResponse = response({
   success,
-  new_user_group: newUserGroup('Always false: this operation never creates.'),
+  new_user_group: newUserGroup('Always false: this operation never creates.', false),
   user_group: response({ ...identity, properties, api_environment_tag: environmentTag }),
 })
 
@@ -151,13 +152,10 @@ const seconds = (description: string, example: number) =>
   Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
 
 const RegisteredDataSource = response({
-  id: Type.Integer({ minimum: 1, examples: [213] }),
-  provided_id: Type.String({ examples: ['warehouse-eu'] }),
-  name: Type.String({ examples: ['Warehouse EU'] }),
-  schema: response({
-    id: Type.Integer({ minimum: 1, examples: [12] }),
-    provided_id: Type.String({ examples: ['40'] }),
-  }),
+  id: Type.Integer({ minimum: 1 }),
+  provided_id: Type.String(),
+  name: Type.String(),
+  schema: response({ id: Type.Integer({ minimum: 1 }), provided_id: Type.String() }),
 })
 
 const issuedTo = {
@@ -176,6 +174,16 @@ const shownUserGroup = {
     description:
       'The registered data sources by mapping key, each with its schema, because a key may be the id or the provided id of a schema. Entries that name no registered schema and data source are missing.',
     additionalProperties: RegisteredDataSource,
+    examples: [
+      {
+        '40': {
+          id: 213,
+          provided_id: 'warehouse-eu',
+          name: 'Warehouse EU',
+          schema: { id: 12, provided_id: '40' },
+        },
+      },
+    ],
   }),
   properties,
 }

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { withoutNul } from '../patterns.ts'
 
 /** Has no valid signature. */
-export const sessionExample =
+const sessionExample =
   'eyJhbGciOiJFUzI1NiIsInR5cCI6InVncy1zZXNzaW9uK2p3dCIsImtpZCI6IjFjLTdmM2EyYjlkIn0.eyJzdWIiOiJjdXN0b21lci00MiJ9.c2lnbmF0dXJl'
 
 export const viewerExample = {

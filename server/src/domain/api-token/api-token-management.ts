@@ -1,7 +1,7 @@
-import type { ApiToken } from './api-token.ts'
+import type { ApiToken, ApiTokenChanges, HashedApiToken } from './api-token.ts'
 import type { Clock } from '../util/clock.ts'
 import { Fault } from '../fault.ts'
-import type { NewApiToken } from './api-token-store.ts'
+import type { NewApiToken, RotateApiToken } from './api-token-store.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { NewWorkspace } from '../workspace/workspace-store.ts'
 import type { Store } from '../store.ts'
@@ -46,9 +46,8 @@ export class ApiTokenManagement {
   }
 
   /** @throws Fault `unavailable` */
-  async list({ workspaceId, environment }: TenantScope): Promise<ApiToken[]> {
-    const all = await this.#store.apiTokens.list()
-    return all.filter((token) => token.workspaceId === workspaceId && token.environment === environment)
+  list(tenantScope: TenantScope): Promise<HashedApiToken[]> {
+    return this.#store.apiTokens.list(tenantScope)
   }
 
   /** @throws Fault `unavailable` */
@@ -65,23 +64,56 @@ export class ApiTokenManagement {
   }
 
   /**
+   * Creates an API token from the hash of a generated token, unless another usable one has its name.
+   * @throws Fault `already_exists`, `in_use` (the hash was used before), `unavailable`
+   */
+  async createFromHash(
+    caller: Caller,
+    description: ApiTokenChanges & Pick<NewApiToken, 'name' | 'tokenHash'>,
+  ): Promise<void> {
+    const command = { ...caller, ...description, createdAt: this.#clock.now() }
+    const created = await this.#store.apiTokens.createNamed(command)
+    if (created === 'hash_taken') throw usedHash()
+    if (created === 'name_taken') throw new Fault('already_exists', 'Another API token has this name')
+  }
+
+  /** @throws Fault `in_use` if an API token of any workspace has or had the hash; `unavailable` */
+  async checkHashUnused(tokenHash: Uint8Array): Promise<void> {
+    if ((await this.#store.apiTokens.find(tokenHash)) !== null) throw usedHash()
+  }
+
+  /**
    * Replaces an API token. The old one stays valid for at most `overlapMs`.
    * @throws Fault `not_found` (also for an expired or revoked token), `token_superseded`, `unavailable`
    */
   async rotate(caller: Caller, id: number, overlapMs: number): Promise<RotatedApiToken> {
+    const token = generateApiToken(caller.environment)
+    return { ...(await this.rotateToHash(caller, id, { tokenHash: hashToken(token), overlapMs })), token }
+  }
+
+  /** As `rotate`, with the hash of a generated token. @throws also Fault `in_use` if the hash was used before */
+  async rotateToHash(
+    caller: Caller,
+    id: number,
+    {
+      overlapMs,
+      ...rotation
+    }: Pick<RotateApiToken, 'tokenHash' | 'changes'> & { readonly overlapMs: number },
+  ): Promise<Omit<RotatedApiToken, 'token'>> {
     await this.#checkInScope(caller, id)
     const now = this.#clock.now()
-    const token = generateApiToken(caller.environment)
     const result = await this.#store.apiTokens.rotate({
       ...actorOf(caller),
+      ...rotation,
       id,
-      tokenHash: hashToken(token),
       oldTokenValidUntil: now + overlapMs,
       now,
     })
     switch (result.outcome) {
       case 'rotated':
-        return { apiToken: result.apiToken, oldApiToken: result.oldApiToken, token }
+        return { apiToken: result.apiToken, oldApiToken: result.oldApiToken }
+      case 'hash_taken':
+        throw usedHash()
       case 'superseded':
         throw new Fault(
           'token_superseded',
@@ -118,6 +150,11 @@ export class ApiTokenManagement {
   /** @throws Fault `unavailable` */
   async findWorkspaces({ workspaceId }: TenantScope): Promise<Workspace[]> {
     return (await this.#store.workspaces.list()).filter(({ id }) => id === workspaceId)
+  }
+
+  /** Returns null if no workspace has the name. @throws Fault `unavailable` */
+  async findWorkspaceId(name: string): Promise<number | null> {
+    return (await this.#store.workspaces.list()).find((workspace) => workspace.name === name)?.id ?? null
   }
 
   /**
@@ -158,4 +195,8 @@ export class ApiTokenManagement {
 
 function noSuchApiToken(): Fault {
   return new Fault('not_found', 'No API token of this environment has this id')
+}
+
+function usedHash(): Fault {
+  return new Fault('in_use', 'token_sha256: an API token has or had this hash; generate another token')
 }

@@ -1,10 +1,17 @@
 import type { Actor } from '../audit/audit-event.ts'
-import type { ApiToken, ApiTokenRotation } from './api-token.ts'
+import type { ApiToken, ApiTokenChanges, ApiTokenRotation, HashedApiToken } from './api-token.ts'
+import type { TenantScope } from '../tenant-scope.ts'
 import type { SharedUsage, UsageReport } from './rate-limiter.ts'
 
 /** API tokens, found by the SHA-256 of the token. */
 export interface ApiTokenStore {
   create(token: NewApiToken): Promise<ApiToken>
+
+  /**
+   * Creates an API token unless another usable one of its workspace and environment has the name, or any the hash. Of simultaneous calls
+   * with one name, exactly one creates it.
+   */
+  createNamed(token: NewApiToken): Promise<ApiToken | 'name_taken' | 'hash_taken'>
 
   /**
    * Creates the API tokens if the store has neither API tokens nor user groups, and returns whether it created them. If
@@ -15,8 +22,8 @@ export interface ApiTokenStore {
   /** Returns the API token, even if it is expired or revoked. */
   find(tokenHash: Uint8Array): Promise<ApiToken | null>
 
-  /** Returns all API tokens, in order of id. */
-  list(): Promise<ApiToken[]>
+  /** Returns all API tokens, or those of an environment, in order of id. */
+  list(tenantScope?: TenantScope): Promise<HashedApiToken[]>
 
   /**
    * Revokes an API token permanently and returns it. Another revocation keeps the first time. Returns null if there is no
@@ -25,8 +32,8 @@ export interface ApiTokenStore {
   revoke(command: RevokeApiToken): Promise<ApiToken | null>
 
   /**
-   * Replaces an API token by a new one with the same name, scopes, lifetime and limit. If several calls replace the same
-   * token at once, exactly one succeeds and the others return `superseded`.
+   * Replaces an API token by a new one with the same name, and by default the same scopes, lifetime and limit. If several calls replace
+   * the same token at once, exactly one succeeds and the others return `superseded`.
    */
   rotate(command: RotateApiToken): Promise<RotateApiTokenOutcome>
 
@@ -63,12 +70,13 @@ export interface RotateApiToken extends Actor {
   /** End of the old API token's validity, unless it expires earlier. */
   readonly oldTokenValidUntil: number
   readonly now: number
+  readonly changes?: ApiTokenChanges
 }
 
 type RotateApiTokenOutcome =
   | { readonly outcome: 'rotated'; readonly apiToken: ApiToken; readonly oldApiToken: ApiToken }
   | Exclude<ApiTokenRotation, { readonly outcome: 'rotated' }>
-  | { readonly outcome: 'not_found' }
+  | { readonly outcome: 'not_found' | 'hash_taken' }
 
 /** Last use of an API token. */
 interface ApiTokenUse {

@@ -1,11 +1,17 @@
 import type { Environment } from '../environment.ts'
 import type { RateLimit } from './rate-limit.ts'
 
+/** Permissions for the management API. Each includes the ones before it. */
+export const managementScopes = ['observe', 'support', 'admin'] as const
+
+export type ManagementScope = (typeof managementScopes)[number]
+
 /**
  * The permissions of API tokens. `read`: GET requests to `/api/user` that change nothing. `write`: all of `/api/user`, including
- * `read`. `introspect`: introspection. `admin`: the management API.
+ * `read`. `introspect`: introspection. `observe`: the management API without changes and without tokens. `support`: that, and everything
+ * about user groups and their sessions, without tokens. `admin`: all of the management API.
  */
-export const scopes = ['read', 'write', 'introspect', 'admin'] as const
+export const scopes = ['read', 'write', 'introspect', ...managementScopes] as const
 
 export type Scope = (typeof scopes)[number]
 
@@ -31,6 +37,11 @@ export interface ApiToken {
   readonly rateLimit: RateLimit | null
 }
 
+/** An API token with the SHA-256 of its plaintext, which proves nothing to anyone. */
+export interface HashedApiToken extends ApiToken {
+  readonly tokenHash: Uint8Array
+}
+
 /** Maximum time for which a rotated API token stays valid, in milliseconds. */
 export const maxOverlapMs = 30 * 24 * 60 * 60 * 1000
 export const defaultOverlapMs = 24 * 60 * 60 * 1000
@@ -42,15 +53,24 @@ export type ApiTokenRotation =
   /** The API token is revoked or expired. */
   | { readonly outcome: 'unusable' }
 
+interface Rotation {
+  readonly oldTokenValidUntil: number
+  readonly now: number
+  readonly changes?: ApiTokenChanges
+}
+
+/** Fields that a replacement has instead of what the old API token had. */
+export type ApiTokenChanges = Pick<ApiToken, 'scopes' | 'rateLimit' | 'expiresAt'>
+
 type ReplacementToken = Pick<
   ApiToken,
   'workspaceId' | 'environment' | 'name' | 'scopes' | 'rateLimit' | 'createdAt' | 'expiresAt'
 >
 
-/** Decides a rotation. The replacement has the same name, scopes, lifetime and limit. */
+/** Decides a rotation. The replacement has the same name, and by default the same scopes, lifetime and limit. */
 export function decideRotation(
   old: ApiToken,
-  { oldTokenValidUntil, now }: { readonly oldTokenValidUntil: number; readonly now: number },
+  { oldTokenValidUntil, now, changes }: Rotation,
 ): ApiTokenRotation {
   if (old.replacedBy !== null) return { outcome: 'superseded', replacedBy: old.replacedBy }
   if (!isUsable(old, now)) return { outcome: 'unusable' }
@@ -58,7 +78,7 @@ export function decideRotation(
   const expiresAt = renewedExpiry(old, now)
   return {
     outcome: 'rotated',
-    replacement: { workspaceId, environment, name, scopes, rateLimit, createdAt: now, expiresAt },
+    replacement: { workspaceId, environment, name, scopes, rateLimit, createdAt: now, expiresAt, ...changes },
     oldExpiresAt: Math.min(old.expiresAt ?? Infinity, oldTokenValidUntil),
   }
 }
@@ -66,6 +86,14 @@ export function decideRotation(
 /** Returns the expiry of a token's replacement, which gets the same lifetime. Null if the token never expires. */
 function renewedExpiry({ createdAt, expiresAt }: ApiToken, now: number): number | null {
   return expiresAt === null ? null : now + (expiresAt - createdAt)
+}
+
+export function isManagementScope(scope: Scope): scope is ManagementScope {
+  return managementScopes.some((known) => known === scope)
+}
+
+export function hasManagementScope({ scopes }: Pick<ApiToken, 'scopes'>): boolean {
+  return scopes.some(isManagementScope)
 }
 
 export function isUsable(token: ApiToken, now: number): boolean {

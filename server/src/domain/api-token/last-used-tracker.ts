@@ -1,10 +1,10 @@
 import type { Clock } from '../util/clock.ts'
+import { RecentTimes } from '../util/recent-times.ts'
 
 const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 /** Maximum number of uses in memory. Reaching it triggers a write. */
 const maxPending = 50_000
-/** Slots of the table of recent uses. */
-const slots = 2 ** 18
 /** Uses written in one transaction: few enough that other writers wait only about as long as for one or two creations. */
 const batchSize = 200
 
@@ -23,46 +23,64 @@ export class LastUsedTracker<Thing> {
   readonly #clock: Pick<Clock, 'now'>
   readonly #idOf: (thing: Thing) => number
   readonly #record: (uses: readonly Use<Thing>[]) => Promise<void>
-  readonly #onLoss: (error: unknown) => void
-  /** The recent uses, by id modulo `slots`. If two ids share a slot, the later use replaces the earlier one. */
-  readonly #lastIds = new Float64Array(slots)
-  readonly #lastTimes = new Float64Array(slots)
+  readonly #onFailure: (error: unknown) => void
+  readonly #recent = new RecentTimes()
+  /** Uses of the latest day. */
   #pending = new Map<number, Use<Thing>>()
+  /** Uses that could not be written, and are written with the next ones. */
+  #unwritten: Use<Thing>[] = []
+  #writing = Promise.resolve()
+  #day = 0
 
-  /** @param parts.onLoss called with the error if uses could not be written */
+  /** @param parts.onFailure called with the error if uses could not be written */
   constructor(parts: {
     clock: Pick<Clock, 'now'>
     idOf: (thing: Thing) => number
     record: (uses: readonly Use<Thing>[]) => Promise<void>
-    onLoss: (error: unknown) => void
+    onFailure: (error: unknown) => void
   }) {
     this.#clock = parts.clock
     this.#idOf = parts.idOf
     this.#record = parts.record
-    this.#onLoss = parts.onLoss
+    this.#onFailure = parts.onFailure
   }
 
   note(thing: Thing): void {
     const now = this.#clock.now()
     const usedAt = now - (now % minuteMs)
     const id = this.#idOf(thing)
-    const slot = id % slots
-    if (this.#lastIds[slot] === id && this.#lastTimes[slot] === usedAt) return
-    this.#lastIds[slot] = id
-    this.#lastTimes[slot] = usedAt
+    if (this.#recent.has(id, usedAt)) return
+    this.#recent.set(id, usedAt)
+    const day = Math.floor(usedAt / dayMs)
+    if (day !== this.#day) {
+      this.#day = day
+      // A later use replaces an earlier one, but not the last one of a day.
+      void this.write()
+    }
     this.#pending.set(id, { of: thing, usedAt })
     if (this.#pending.size >= maxPending) void this.write()
   }
 
-  /** Writes the pending uses. If that fails, they are lost until the next use. */
-  async write(): Promise<void> {
-    const uses = [...this.#pending.values()]
+  /**
+   * Writes the pending uses, after those of earlier calls. If that fails, keeps them for the next time, the latest ones if there are too
+   * many.
+   */
+  write(): Promise<void> {
+    const uses = [...this.#unwritten, ...this.#pending.values()]
+    this.#unwritten = []
     this.#pending = new Map()
+    this.#writing = this.#writing.then(() => this.#writeAll(uses))
+    return this.#writing
+  }
+
+  async #writeAll(uses: readonly Use<Thing>[]): Promise<void> {
+    let written = 0
     try {
-      for (let i = 0; i < uses.length; i += batchSize) await this.#record(uses.slice(i, i + batchSize))
+      for (; written < uses.length; written += batchSize)
+        await this.#record(uses.slice(written, written + batchSize))
     } catch (error) {
-      this.#lastIds.fill(0)
-      this.#onLoss(error)
+      this.#unwritten = [...this.#unwritten, ...uses.slice(written)].slice(-maxPending)
+      this.#onFailure(error)
     }
   }
 }

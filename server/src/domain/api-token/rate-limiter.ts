@@ -1,5 +1,4 @@
 import type { Clock } from '../util/clock.ts'
-import type { ApiToken } from './api-token.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** The limiter's decision about one request. */
@@ -67,17 +66,23 @@ interface TokenBucket {
   unreported: number
 }
 
+/** An API token, or a person under a name. */
+interface Counted {
+  readonly id: number | string
+  readonly rateLimit: RateLimit | null
+}
+
 /**
  * A token bucket for each API token, implemented with the generic cell rate algorithm: one time, to which each request adds its
  * share of a second. Each process decides alone and immediately, and reports its requests to the others through the store within
  * a second. In any t seconds, N processes together therefore allow at most
  * `perSecond * t + burst + (N - 1) * (burst + perSecond * d)` requests, where d is the reporting delay of about a second. Requests
- * above the limit count against later ones (decision 0020).
+ * above the limit count against later ones (decision 0020). The requests of people, who are known by names, are not reported.
  */
 export class RateLimiter {
   readonly #limit: RateLimit | null
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #buckets = new Map<number, TokenBucket>()
+  readonly #buckets = new Map<Counted['id'], TokenBucket>()
   #isSharing = false
 
   /** @param limit the default limit of API tokens; null for none */
@@ -86,8 +91,8 @@ export class RateLimiter {
     this.#clock = clock
   }
 
-  /** Counts a request if the limit allows it. Returns null if the API token has no limit. */
-  take({ id, rateLimit }: Pick<ApiToken, 'id' | 'rateLimit'>): Allowance | null {
+  /** Counts a request if the limit allows it. Returns null if there is no limit. */
+  take({ id, rateLimit }: Counted): Allowance | null {
     const limit = rateLimit ?? this.#limit
     if (limit === null) return null
     const now = this.#clock.monotonic()
@@ -124,7 +129,7 @@ export class RateLimiter {
     const now = this.#clock.monotonic()
     const reports = [...this.#buckets].flatMap(([apiTokenId, bucket]) => {
       const { limit, unreported, unreportedUntil, usedUntil } = bucket
-      if (unreported < Math.max(limit.perSecond * minReportedShare, 1)) {
+      if (typeof apiTokenId === 'string' || unreported < Math.max(limit.perSecond * minReportedShare, 1)) {
         if (usedUntil < now - evictAfterMs) this.#buckets.delete(apiTokenId)
         return []
       }
@@ -175,7 +180,7 @@ export class RateLimiter {
     bucket.unreportedUntil = Math.min(bucket.unreportedUntil, full)
   }
 
-  #bucketOf(id: number, limit: RateLimit): TokenBucket {
+  #bucketOf(id: Counted['id'], limit: RateLimit): TokenBucket {
     const known = this.#buckets.get(id)
     if (known !== undefined) {
       if (known.limit.perSecond !== limit.perSecond || known.limit.burst !== limit.burst)

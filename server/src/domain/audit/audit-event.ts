@@ -1,17 +1,34 @@
 import type { Environment } from '../environment.ts'
+import { withoutTokens } from '../fault.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { randomBytes } from '../util/random.ts'
 
 /**
- * The author of a change: an API token, by its id, an operator at the command line, by the system user's name, or the service itself.
+ * The author of a change: an API token, by its id, a person in the console, by their id at the identity provider, an operator at the
+ * command line, by the system user's name, or the service itself.
  */
-export type Author = `api_token:${number}` | `cli:${string}` | 'service'
+export type Author = `api_token:${number}` | `person:${string}` | `cli:${string}` | 'service'
 
 /** The author of a change and the request that made it. */
 export interface Actor {
   readonly author: Author
-  /** The id of the HTTP request; null for the command line. */
+  /** The id of the HTTP request, with its client as of `requestIdWithClient`; null for the command line. */
   readonly requestId: string | null
+}
+
+/** Maximum length of a User-Agent that is kept, in characters. */
+const maxUserAgentLength = 255
+
+/** Returns the id of a request for the audit log: followed by the address of its client and its User-Agent, with spaces between them. */
+export function requestIdWithClient(id: string, address: string, userAgent = ''): string {
+  return `${id} ${address} ${withoutTokens(userAgent.slice(0, 2 * maxUserAgentLength)).slice(0, maxUserAgentLength)}`.trimEnd()
+}
+
+/** Returns the parts of a request id; null for those that it lacks. */
+export function readRequestId({ requestId }: Pick<Actor, 'requestId'>) {
+  const [, id = null, clientAddress = null, userAgent = null] =
+    /^(\S+)(?: (\S+)(?: (.+))?)?$/s.exec(requestId ?? '') ?? []
+  return { requestId: id, clientAddress, userAgent }
 }
 
 export const auditActions = [
@@ -23,27 +40,37 @@ export const auditActions = [
   'user_group.resumed',
   'user_group.deleted',
   'user_group.restored',
+  'user_group.erased',
   'user_group.sessions_ended',
   'user_group.viewed_as',
   'api_token.created',
   'api_token.rotated',
   'api_token.limited',
   'api_token.revoked',
+  'isolation_finding.accepted',
+  'isolation_finding.reopened',
   'signing_key.created',
   'signing_key.rotated',
   'signing_key.retired',
   'workspace.created',
   'schema.created',
+  'schema.updated',
   'schema.deleted',
   'data_source.created',
+  'data_source.updated',
   'data_source.deleted',
   'webhook_endpoint.created',
   'webhook_endpoint.updated',
   'webhook_endpoint.secret_rotated',
   'webhook_endpoint.disabled',
   'webhook_endpoint.deleted',
+  'job.created',
+  'job.canceled',
   'console_session.created',
+  'console_session.ended',
   'sign_in_link.created',
+  'usage.erased',
+  'audit_log.exported',
   'audit_log.pruned',
 ] as const
 

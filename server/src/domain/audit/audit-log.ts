@@ -1,4 +1,5 @@
-import { firstEventId, type AuditAction, type AuditEvent } from './audit-event.ts'
+import { firstEventId, readRequestId, type AuditAction, type AuditEvent } from './audit-event.ts'
+import type { Caller } from '../caller.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -26,9 +27,9 @@ const filterBatchSize = 1000
 /** The audit log of a workspace and environment. */
 export class AuditLog {
   readonly #store: Ports
-  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #clock: Clock
 
-  constructor(parts: { store: Ports; clock: Pick<Clock, 'monotonic'> }) {
+  constructor(parts: { store: Ports; clock: Clock }) {
     this.#store = parts.store
     this.#clock = parts.clock
   }
@@ -71,6 +72,31 @@ export class AuditLog {
     return { items, position }
   }
 
+  /**
+   * Records an export, and returns the events up to then in batches, the newest first.
+   * @param conditions those of the filter, for the record
+   * @throws Fault `unavailable`
+   */
+  async export(
+    { workspaceId, environment, author, requestId }: Caller,
+    filter: AuditFilter,
+    conditions: object,
+  ): Promise<AsyncGenerator<readonly AuditEvent[]>> {
+    const scope = { workspaceId, environment }
+    const now = this.#clock.now()
+    await this.#store.audit.recordExport({ ...scope, author, requestId, conditions, now })
+    return this.#listAll(scope, { ...filter, until: Math.min(filter.until ?? Infinity, now) })
+  }
+
+  async *#listAll(scope: TenantScope, filter: AuditFilter): AsyncGenerator<readonly AuditEvent[]> {
+    let position: string | null = null
+    do {
+      const page: Page<AuditEvent> = await this.list(scope, filter, { position, limit: filterBatchSize })
+      yield page.items
+      position = page.position
+    } while (position !== null)
+  }
+
   async #withTeamId({ workspaceId, environment }: TenantScope, filter: AuditFilter): Promise<AuditFilter> {
     const { providedId, ...rest } = filter
     if (providedId === undefined || rest.teamId !== undefined) return filter
@@ -90,6 +116,8 @@ function matcherOf({
   return (event) =>
     (providedId === undefined || event.userGroup?.providedId === providedId) &&
     (action === undefined || event.action === action) &&
-    (author === undefined || event.author === author) &&
-    (requestId === undefined || event.requestId === requestId)
+    (author === undefined ||
+      event.author === author ||
+      (author === 'cli:' && event.author.startsWith(author))) &&
+    (requestId === undefined || readRequestId(event).requestId === requestId)
 }

@@ -9,6 +9,9 @@ export interface AuditStore {
    */
   list(query: ListAuditEvents): Promise<AuditEvent[]>
 
+  /** Records that events were exported. */
+  recordExport(command: ExportAuditEvents): Promise<void>
+
   /**
    * Deletes old events in batches, one transaction each, and returns how many. One event records the deletion. Events
    * appended meanwhile are kept.
@@ -24,6 +27,12 @@ export interface ListAuditEvents extends TenantScope {
   /** Returns only events before this id. */
   readonly beforeEventId: string
   readonly limit: number
+}
+
+interface ExportAuditEvents extends TenantScope, Actor {
+  /** Conditions of the export, for the details of the event. */
+  readonly conditions: object
+  readonly now: number
 }
 
 export interface PruneAuditEvents extends TenantScope, Actor {

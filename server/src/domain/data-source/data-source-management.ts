@@ -30,6 +30,12 @@ export class DataSourceManagement {
     return typeof created === 'string' ? refuse(created) : created
   }
 
+  /** @throws Fault `not_found`, `unavailable` */
+  async renameSchema(caller: Caller, id: number, name: string): Promise<void> {
+    const command = { ...caller, id, name, now: this.#clock.now() }
+    if (!(await this.#store.dataSources.renameSchema(command))) throw notFound()
+  }
+
   /** @throws Fault `not_found`, `in_use`, `unavailable` */
   async deleteSchema(caller: Caller, id: number): Promise<void> {
     checkDeleted(
@@ -60,10 +66,19 @@ export class DataSourceManagement {
     return typeof created === 'string' ? refuse(created) : created
   }
 
-  /** @throws Fault `not_found`, `in_use`, `unavailable` */
-  async delete(caller: Caller, id: number): Promise<void> {
+  /** @throws Fault `not_found`, `unavailable` */
+  async rename(caller: Caller, id: number, name: string): Promise<void> {
+    const command = { ...caller, id, name, now: this.#clock.now() }
+    if (!(await this.#store.dataSources.rename(command))) throw notFound()
+  }
+
+  /**
+   * @param options `isDryRun`: deletes nothing
+   * @throws Fault `not_found`, `in_use`, `unavailable`
+   */
+  async delete(caller: Caller, id: number, { isDryRun = false } = {}): Promise<void> {
     checkDeleted(
-      await this.#store.dataSources.delete({ ...caller, id, now: this.#clock.now() }),
+      await this.#store.dataSources.delete({ ...caller, id, isDryRun, now: this.#clock.now() }),
       'User groups are mapped to the data source; map them to others first',
     )
   }
@@ -79,6 +94,10 @@ function refuse(outcome: NotRegistered): never {
 }
 
 function checkDeleted(outcome: DeleteOutcome, inUseMessage: string): void {
-  if (outcome === 'not_found') throw new Fault('not_found', 'Nothing with this id exists in this environment')
+  if (outcome === 'not_found') throw notFound()
   if (outcome === 'in_use') throw new Fault('in_use', inUseMessage)
+}
+
+function notFound(): Fault {
+  return new Fault('not_found', 'Nothing with this id exists in this environment')
 }

@@ -11,11 +11,17 @@ export interface DataSourceStore {
   /** Returns all schemas, in order of id. */
   listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]>
 
+  /** Renames the schema. Writes nothing if it has the name. Returns false if there is no such schema. */
+  renameSchema(command: RenameRegistered): Promise<boolean>
+
   /** Deletes the schema unless it has data sources. */
-  deleteSchema(command: DeleteRegistered): Promise<DeleteOutcome>
+  deleteSchema(command: RegisteredCommand): Promise<DeleteOutcome>
 
   /** Registers a data source. Of simultaneous calls with one provided id in a schema, exactly one registers it. */
   create(dataSource: NewDataSource): Promise<DataSource | NotRegistered | 'schema_not_found'>
+
+  /** Renames the data source. Writes nothing if it has the name. Returns false if there is no such data source. */
+  rename(command: RenameRegistered): Promise<boolean>
 
   /** Returns data sources, in order of id. */
   list(query: ListDataSources): Promise<DataSource[]>
@@ -24,7 +30,7 @@ export interface DataSourceStore {
    * Deletes the data source unless a user group's mapping names it. In registered mode, a mapping written at the same
    * time is either seen by this call or refused.
    */
-  delete(command: DeleteRegistered): Promise<DeleteOutcome>
+  delete(command: DeleteDataSource): Promise<DeleteOutcome>
 
   /** Finds data sources that two or more mappings name. Examines a bounded number of data sources per call. */
   listShared(query: ListSharedDataSources): Promise<SharedDataSources>
@@ -46,10 +52,19 @@ export type NewSchema = Omit<Schema, 'id'> & Actor
 
 export type NewDataSource = Omit<DataSource, 'id'> & Actor & TenantScope
 
-/** Deletes a schema or a data source. */
-interface DeleteRegistered extends TenantScope, Actor {
+/** Names a schema or a data source and who changes it. */
+interface RegisteredCommand extends TenantScope, Actor {
   readonly id: number
   readonly now: number
+}
+
+interface RenameRegistered extends RegisteredCommand {
+  readonly name: string
+}
+
+interface DeleteDataSource extends RegisteredCommand {
+  /** Returns the outcome without deleting. */
+  readonly isDryRun?: boolean
 }
 
 export interface ListDataSources extends TenantScope {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Environment } from '../environment.ts'
+import { environments, type Environment } from '../environment.ts'
 import { randomBytes } from '../util/random.ts'
 import { base62Digit, base62Pattern } from './base62.ts'
 
@@ -30,6 +30,12 @@ export function generateUserGroupToken(environment: Environment, locator: string
  */
 export function isWellFormedApiToken(text: string): boolean {
   return bodyOf('api', text)?.length === apiSecretLength
+}
+
+/** Returns the environment of a text that has the form of an API token, with a valid checksum. Returns null for any other text. */
+export function environmentOfApiToken(text: string): Environment | null {
+  if (!isWellFormedApiToken(text)) return null
+  return environments.find((environment) => text.startsWith(prefixes.api[environment])) ?? null
 }
 
 /** Returns the locator of a text that has the form of a user group token, with a valid checksum. Returns null for any other text. */

@@ -9,7 +9,7 @@ export interface IntrospectionStore {
   findLast(workspaceId: number, locations: readonly UserGroupLocation[]): Promise<readonly (number | null)[]>
 }
 
-export interface IntrospectedUserGroup extends UserGroupLocation {
+interface IntrospectedUserGroup extends UserGroupLocation {
   readonly workspaceId: number
 }
 

@@ -1,13 +1,15 @@
 import type { Environment } from '../environment.ts'
 import { Fault } from '../fault.ts'
 import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
+import type { JsonText } from '../json/json-text.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { contentValue, type UserGroup } from './user-group.ts'
+import { countUnresolved } from './user-group-health.ts'
+import { contentValue, type TokenlessUserGroup, type UserGroup } from './user-group.ts'
 import type { Caller } from '../caller.ts'
 import type { UpsertOutcome, UserGroupService } from './user-group-service.ts'
 
-type Ports = Pick<Store, 'userGroups'>
+type Ports = Pick<Store, 'dataSources' | 'userGroups'>
 
 export interface PromotionResult {
   readonly providedId: string
@@ -19,6 +21,21 @@ export interface PromotionResult {
   readonly teamId: number | null
   /** The reason of a refusal. */
   readonly message: string | null
+  /** A promotion changes neither. A user group that is new in `Customer` is active. */
+  readonly suspended: { readonly inTesting: boolean; readonly inCustomer: boolean }
+  /** Number of mapping entries that name no registered data source of `Customer`. */
+  readonly unresolvedEntries: number
+}
+
+/** A user group that can be promoted. */
+export interface PromotionCandidate extends TokenlessUserGroup {
+  readonly unresolvedEntries: number
+}
+
+/** A result, and the mapping that was promoted. */
+interface Promoted {
+  readonly result: Omit<PromotionResult, 'unresolvedEntries'>
+  readonly mapping: JsonText | null
 }
 
 const from: Environment = 'Testing'
@@ -56,31 +73,59 @@ export class Promotion {
     isDryRun: boolean,
   ): Promise<PromotionResult[]> {
     this.sourceOf(caller)
-    const results: PromotionResult[] = []
-    for (const providedId of providedIds) results.push(await this.#promoteOne(caller, providedId, isDryRun))
-    return results
+    const promoted: Promoted[] = []
+    for (const providedId of providedIds) promoted.push(await this.#promoteOne(caller, providedId, isDryRun))
+    const counts = await countUnresolved(
+      this.#store,
+      caller,
+      promoted.map(({ mapping }) => mapping),
+    )
+    return promoted.map(({ result }, i) => ({ ...result, unresolvedEntries: counts[i] ?? 0 }))
   }
 
-  async #promoteOne(caller: Caller, providedId: string, isDryRun: boolean): Promise<PromotionResult> {
+  /** Describes what a promotion by the caller does with user groups of `Testing`. @throws Fault `unavailable` */
+  async describe(
+    caller: TenantScope,
+    userGroups: readonly TokenlessUserGroup[],
+  ): Promise<PromotionCandidate[]> {
+    const counts = await countUnresolved(
+      this.#store,
+      caller,
+      userGroups.map(({ mapping }) => mapping),
+    )
+    return userGroups.map((userGroup, i) => ({ ...userGroup, unresolvedEntries: counts[i] ?? 0 }))
+  }
+
+  async #promoteOne(caller: Caller, providedId: string, isDryRun: boolean): Promise<Promoted> {
     const { workspaceId } = caller
     const find = (environment: Environment) =>
       this.#store.userGroups.find({ workspaceId, environment, providedId })
     const source = await find(from)
     const noResult = { providedId, differences: [], teamId: null, message: null }
-    if (source === null) return { ...noResult, outcome: 'not_found' }
+    if (source === null) {
+      const suspended = { inTesting: false, inCustomer: false }
+      return { mapping: null, result: { ...noResult, suspended, outcome: 'not_found' } }
+    }
     const target = await find(to)
+    const suspended = {
+      inTesting: source.suspendedAt !== null,
+      inCustomer: target !== null && target.suspendedAt !== null,
+    }
     const differences = differencesOf(target, source)
-    const result = { ...noResult, differences, teamId: target?.teamId ?? null }
     const { name, mapping, properties } = source
+    const outcomeOf = (rest: Pick<PromotionResult, 'outcome'> & Partial<PromotionResult>): Promoted => ({
+      mapping,
+      result: { ...noResult, suspended, differences, teamId: target?.teamId ?? null, ...rest },
+    })
     const content = { name, mapping, properties }
     try {
       if (isDryRun)
-        return { ...result, outcome: await this.#userGroups.preview(caller, { providedId, change: content }) }
+        return outcomeOf({ outcome: await this.#userGroups.preview(caller, { providedId, change: content }) })
       const { outcome, userGroup } = await this.#userGroups.upsert(caller, providedId, content)
-      return { ...result, outcome, teamId: userGroup.teamId }
+      return outcomeOf({ outcome, teamId: userGroup.teamId })
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'validation_failed') throw error
-      return { ...result, outcome: 'refused', message: error.message }
+      return outcomeOf({ outcome: 'refused', message: error.message })
     }
   }
 }

@@ -1,18 +1,15 @@
 import { mappingEntries, type MappingEntry, type ResolvedEntry } from '../data-source/data-source.ts'
+import type { JsonText } from '../json/json-text.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { locationOf } from './location.ts'
-import { searchBudgetMs, type Page } from '../util/page.ts'
+import { maxCounted, searchBudgetMs, type Page, type Total } from '../util/page.ts'
 import type { Clock } from '../util/clock.ts'
 import type { TokenlessUserGroup } from './user-group.ts'
-import type { UserGroupManagement, UserGroupSearch } from './user-group-management.ts'
+import { listBatchSize, type SearchPage, type UserGroupManagement } from './user-group-management.ts'
+import type { HealthProblem, UserGroupSearch } from './user-group-search-store.ts'
 
 type Ports = Pick<Store, 'dataSources' | 'introspections'>
-
-/** Problems because of which the dashboards of a user group may be empty. */
-export const healthProblems = ['no_mapping', 'unresolved', 'never_viewed'] as const
-
-export type HealthProblem = (typeof healthProblems)[number]
 
 interface UserGroupHealth {
   /** Number of mapping entries. */
@@ -48,14 +45,14 @@ export class HealthSearch {
   async search(
     tenantScope: TenantScope,
     search: UserGroupSearch,
-    { position: start, limit }: { position: string | null; limit: number },
+    { position: start, limit, sort }: SearchPage,
     problem?: HealthProblem,
   ): Promise<Page<WithHealth>> {
     const end = this.#clock.monotonic() + searchBudgetMs
     const items: WithHealth[] = []
     let position = start
     do {
-      const page = { position, limit: limit - items.length }
+      const page = { position, limit: limit - items.length, sort }
       const found = await this.#management.search(tenantScope, search, page)
       const healths = await healthOf(this.#store, tenantScope, found.items)
       const all = found.items.map((userGroup, i) => ({ ...userGroup, health: healths[i] as UserGroupHealth }))
@@ -69,22 +66,76 @@ export class HealthSearch {
     )
     return { items, position }
   }
+
+  /** Lists all user groups that a search finds, in batches. It is not a snapshot of one time. @throws Fault `unavailable` */
+  async *listAll(
+    tenantScope: TenantScope,
+    search: UserGroupSearch,
+    problem?: HealthProblem,
+  ): AsyncGenerator<TokenlessUserGroup[]> {
+    let position: string | null = null
+    do {
+      const page = { position, limit: listBatchSize }
+      const found: Page<TokenlessUserGroup> = await (problem === undefined
+        ? this.#management.search(tenantScope, search, page)
+        : this.search(tenantScope, search, page, problem))
+      if (found.items.length > 0) yield [...found.items]
+      position = found.position
+    } while (position !== null)
+  }
+
+  /** Counts the user groups that a search finds, for about twice `searchBudgetMs`. @throws Fault `unavailable` */
+  async count(tenantScope: TenantScope, search: UserGroupSearch, problem?: HealthProblem): Promise<Total> {
+    if (problem === undefined) return this.#management.count(tenantScope, search)
+    const end = this.#clock.monotonic() + searchBudgetMs
+    let count = 0
+    let position: string | null = null
+    do {
+      const page: Page<WithHealth> = await this.search(
+        tenantScope,
+        search,
+        { position, limit: listBatchSize },
+        problem,
+      )
+      count += page.items.length
+      position = page.position
+    } while (position !== null && count <= maxCounted && this.#clock.monotonic() < end)
+    return count > maxCounted ? { count: maxCounted, isExact: false } : { count, isExact: position === null }
+  }
 }
 
 /** Computes the health of some user groups from their mappings, the registry and their last introspections. */
 async function healthOf(
   store: Ports,
-  { workspaceId, environment }: TenantScope,
+  tenantScope: TenantScope,
   userGroups: readonly TokenlessUserGroup[],
 ): Promise<UserGroupHealth[]> {
   if (userGroups.length === 0) return []
-  const entriesOf = userGroups.map(({ mapping }) => mappingEntries(mapping))
+  const [unresolved, introspectedAt] = await Promise.all([
+    countUnresolved(
+      store,
+      tenantScope,
+      userGroups.map(({ mapping }) => mapping),
+    ),
+    store.introspections.findLast(tenantScope.workspaceId, userGroups.map(locationOf)),
+  ])
+  return userGroups.map(({ mapping }, i) => ({
+    mappingEntries: mappingEntries(mapping).length,
+    unresolvedEntries: unresolved[i] ?? 0,
+    lastIntrospectedAt: introspectedAt[i] ?? null,
+  }))
+}
+
+/** Counts the entries of each mapping that name no registered data source; 0 if no schema is registered. */
+export async function countUnresolved(
+  store: Pick<Store, 'dataSources'>,
+  { workspaceId, environment }: TenantScope,
+  mappings: readonly (JsonText | null)[],
+): Promise<number[]> {
+  const entriesOf = mappings.map(mappingEntries)
   // User groups usually share schemas and often data sources, so look up each entry once.
   const entries = new Map(entriesOf.flat().map((entry) => [keyOf(entry), entry]))
-  const [schemas, introspectedAt] = await Promise.all([
-    store.dataSources.listSchemas(workspaceId, environment),
-    store.introspections.findLast(workspaceId, userGroups.map(locationOf)),
-  ])
+  const schemas = entries.size === 0 ? [] : await store.dataSources.listSchemas(workspaceId, environment)
   const unresolved = new Set<string>()
   const all = schemas.length === 0 ? [] : [...entries]
   for (let i = 0; i < all.length; i += maxEntries) {
@@ -96,11 +147,7 @@ async function healthOf(
     )
     for (const [j, [key]] of some.entries()) if (!resolved[j]?.dataSource) unresolved.add(key)
   }
-  return entriesOf.map((ofGroup, i) => ({
-    mappingEntries: ofGroup.length,
-    unresolvedEntries: ofGroup.filter((entry) => unresolved.has(keyOf(entry))).length,
-    lastIntrospectedAt: introspectedAt[i] ?? null,
-  }))
+  return entriesOf.map((ofGroup) => ofGroup.filter((entry) => unresolved.has(keyOf(entry))).length)
 }
 
 function hasProblem(health: UserGroupHealth, problem: HealthProblem): boolean {

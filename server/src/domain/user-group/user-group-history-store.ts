@@ -1,11 +1,15 @@
+import type { Actor } from '../audit/audit-event.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { UserGroupLocation } from './location.ts'
 import type { DeletedUserGroup, UserGroupVersion } from './user-group.ts'
 
-/** Earlier versions of user groups, and deleted user groups. */
+/** Earlier versions of user groups, their superseded tokens, and deleted user groups. */
 export interface UserGroupHistoryStore {
   /** Returns the versions before the latest changes of name, mapping and properties, newest first. */
   listVersions(query: ListVersions): Promise<UserGroupVersion[]>
+
+  /** Returns the grace periods that end after `now`, the last to end first, at most 100. */
+  listGracePeriods(query: ListGracePeriods): Promise<GracePeriod[]>
 
   /** Returns deleted user groups, in order of team id. */
   listDeleted(query: ListDeletedUserGroups): Promise<DeletedUserGroup[]>
@@ -15,6 +19,25 @@ export interface UserGroupHistoryStore {
    * batches, one transaction each.
    */
   deleteExpired(deletedBefore: number): Promise<number>
+
+  /**
+   * Removes a deleted user group with its versions, and its id and all details from its audit events. Returns null if there is no such
+   * deleted user group.
+   */
+  erase(command: EraseUserGroup): Promise<ErasedHistory | null>
+}
+
+export interface EraseUserGroup extends TenantScope, Actor {
+  readonly teamId: number
+  readonly now: number
+  /** Number of rows of usage that were erased before, for the audit event. */
+  readonly usageRows: number
+}
+
+/** Numbers of erased rows. */
+export interface ErasedHistory {
+  readonly versions: number
+  readonly auditEvents: number
 }
 
 interface ListVersions extends UserGroupLocation {
@@ -22,6 +45,17 @@ interface ListVersions extends UserGroupLocation {
   /** Returns only earlier revisions; null starts at the newest. */
   readonly beforeRevision: number | null
   readonly limit: number
+}
+
+interface ListGracePeriods extends UserGroupLocation {
+  readonly workspaceId: number
+  readonly now: number
+}
+
+/** Time in which a superseded token is valid for viewing. */
+export interface GracePeriod {
+  readonly supersededAt: number
+  readonly validUntil: number
 }
 
 interface ListDeletedUserGroups extends TenantScope {

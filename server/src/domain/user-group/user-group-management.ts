@@ -1,10 +1,8 @@
 import { isUsable, type ApiToken } from '../api-token/api-token.ts'
 import type { Clock } from '../util/clock.ts'
 import {
-  isNamedById,
   mappingEntries,
   schemaOfKey,
-  type DataSource,
   type MappingEntry,
   type ResolvedEntry,
 } from '../data-source/data-source.ts'
@@ -13,7 +11,8 @@ import { jsonDiff, type JsonDifference } from '../json/json-diff.ts'
 import type { JsonText } from '../json/json-text.ts'
 import { isTokenActive } from './decisions.ts'
 import { locationOf } from './location.ts'
-import type { EntryCounts, UserGroupFilter } from './user-group-search-store.ts'
+import type { GracePeriod } from './user-group-history-store.ts'
+import type { UserGroupSearch, UserGroupSort } from './user-group-search-store.ts'
 import type { ExpectedUserGroup } from './user-group-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -27,7 +26,7 @@ import {
   type UserGroupContent,
   type UserGroupVersion,
 } from './user-group.ts'
-import { searchBudgetMs, type Page } from '../util/page.ts'
+import { maxCounted, searchBudgetMs, type Page, type Total } from '../util/page.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { revisionMismatch, userGroupNotFound, type UserGroupService } from './user-group-service.ts'
 
@@ -42,25 +41,10 @@ export interface UserGroupDetails {
   readonly entries: readonly (ResolvedEntry & { readonly dataSourceKey: string })[]
   /** Rounded down to the minute; null if there was none. */
   readonly lastIntrospectedAt: number | null
+  /** Running ones of superseded tokens. */
+  readonly gracePeriods: readonly GracePeriod[]
   readonly versions: readonly UserGroupVersion[]
 }
-
-/** A mapping entry that several user groups share, that names no registered data source, or whose schema has another entry. */
-export interface IsolationFinding {
-  readonly kind: 'shared' | 'unresolved' | 'mapped_twice'
-  /** The entry, with provided ids if it is registered. */
-  readonly entry: MappingEntry
-  readonly dataSource: ResolvedEntry['dataSource']
-  /** The first user groups with this entry. */
-  readonly userGroups: readonly TokenlessUserGroup[]
-}
-
-export type UserGroupSearch = Omit<UserGroupFilter, 'mappedTo'> & { readonly mappedTo?: MappingEntry }
-
-type IsolationPosition = { readonly dataSource: number } | { readonly entry: MappingEntry | null }
-
-/** The page of user groups that a finding lists. */
-const firstUserGroups = { position: null, limit: 10 }
 
 /** The result of looking up a leaked token. */
 export type LeakedToken =
@@ -74,6 +58,13 @@ export type LeakedToken =
     }
   | { readonly kind: 'api_token'; readonly works: boolean; readonly apiToken: ApiToken }
   | { readonly kind: 'unknown' }
+
+/** The page of a search to return. */
+export interface SearchPage {
+  readonly position: string | null
+  readonly limit: number
+  readonly sort?: UserGroupSort | undefined
+}
 
 /** The operations of the management API on user groups. */
 export class UserGroupManagement {
@@ -98,7 +89,7 @@ export class UserGroupManagement {
   async search(
     tenantScope: TenantScope,
     { mappedTo, ...filter }: UserGroupSearch,
-    { position: start, limit }: { position: string | null; limit: number },
+    { position: start, limit, sort }: SearchPage,
   ): Promise<Page<TokenlessUserGroup>> {
     const { workspaceId, environment } = tenantScope
     const entries = mappedTo && { mappedTo: await this.#spellingsOf(tenantScope, mappedTo) }
@@ -110,6 +101,7 @@ export class UserGroupManagement {
         workspaceId,
         environment,
         filter: { ...filter, ...entries },
+        sort,
         position,
         limit: limit - items.length,
       })
@@ -117,6 +109,26 @@ export class UserGroupManagement {
       position = found.position
     } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
     return { items, position }
+  }
+
+  /** Counts the user groups that a search finds, for about `searchBudgetMs`. @throws Fault `unavailable` */
+  async count(tenantScope: TenantScope, { mappedTo, ...filter }: UserGroupSearch): Promise<Total> {
+    const { workspaceId, environment } = tenantScope
+    const entries = mappedTo && { mappedTo: await this.#spellingsOf(tenantScope, mappedTo) }
+    const end = this.#clock.monotonic() + searchBudgetMs
+    let count = 0
+    let position: string | null = null
+    do {
+      const found = await this.#store.userGroupSearch.count({
+        workspaceId,
+        environment,
+        filter: { ...filter, ...entries },
+        position,
+      })
+      count += found.count
+      position = found.position
+    } while (position !== null && count <= maxCounted && this.#clock.monotonic() < end)
+    return count > maxCounted ? { count: maxCounted, isExact: false } : { count, isExact: position === null }
   }
 
   /** Lists all user groups by provided id, in batches. It is not a snapshot of one time. @throws Fault `unavailable` */
@@ -158,6 +170,15 @@ export class UserGroupManagement {
     expected: ExpectedUserGroup,
     suspended: boolean,
   ): Promise<TokenlessUserGroup> {
+    return (await this.changeSuspension(caller, expected, suspended)).userGroup
+  }
+
+  /** Does the same as `setSuspended`, and returns whether it changed the user group. */
+  async changeSuspension(
+    caller: Caller,
+    expected: ExpectedUserGroup,
+    suspended: boolean,
+  ): Promise<{ readonly isChanged: boolean; readonly userGroup: TokenlessUserGroup }> {
     const result = await this.#store.userGroups.suspend({
       key: await this.#keyOf(caller, expected.teamId),
       ...actorOf(caller),
@@ -167,7 +188,7 @@ export class UserGroupManagement {
     })
     if (result.outcome === 'not_found') throw userGroupNotFound()
     if (result.outcome === 'revision_mismatch') throw revisionMismatch()
-    return result.userGroup
+    return { isChanged: result.outcome === 'updated', userGroup: result.userGroup }
   }
 
   /** @throws Fault `user_group_not_found`, `revision_mismatch`, `unavailable` */
@@ -249,76 +270,15 @@ export class UserGroupManagement {
   /** @throws Fault `user_group_not_found`, `unavailable` */
   async view(tenantScope: TenantScope, teamId: number): Promise<UserGroupDetails> {
     const userGroup = await this.find(tenantScope, teamId)
-    const [entries, [lastIntrospectedAt = null], versions] = await Promise.all([
+    const { workspaceId } = tenantScope
+    const location = locationOf(userGroup)
+    const [entries, [lastIntrospectedAt = null], gracePeriods, versions] = await Promise.all([
       this.#resolve(tenantScope, userGroup.mapping),
-      this.#store.introspections.findLast(tenantScope.workspaceId, [locationOf(userGroup)]),
+      this.#store.introspections.findLast(workspaceId, [location]),
+      this.#store.userGroupHistory.listGracePeriods({ workspaceId, ...location, now: this.#clock.now() }),
       this.#versionsOf(userGroup, versionsShown),
     ])
-    return { userGroup, entries, lastIntrospectedAt, versions }
-  }
-
-  /**
-   * Finds data sources that several user groups are mapped to, by provided id or id. If any schema is registered, also finds
-   * entries that name no registered data source, and schemas that a mapping names by both of their ids; otherwise, entries that
-   * several user groups share.
-   * @throws Fault `validation_failed` (the position), `unavailable`
-   */
-  async findIsolationFindings(
-    tenantScope: TenantScope,
-    { position: start, limit }: { position: string | null; limit: number },
-  ): Promise<Page<IsolationFinding>> {
-    const { workspaceId, environment } = tenantScope
-    const end = this.#clock.monotonic() + searchBudgetMs
-    const items: IsolationFinding[] = []
-    let position: IsolationPosition | null =
-      start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
-    const isRegistryUsed = (await this.#store.dataSources.listSchemas(workspaceId, environment)).length > 0
-    const isOver = () => items.length >= limit || this.#clock.monotonic() >= end
-    /** Checks candidates until the page is full or the time is over, and returns how many were checked. */
-    const check = async <T>(
-      candidates: readonly T[],
-      find: (candidate: T) => Promise<IsolationFinding | null>,
-    ): Promise<number> => {
-      let checked = 0
-      while (checked < candidates.length && (checked === 0 || !isOver())) {
-        const batch = candidates.slice(
-          checked,
-          checked + Math.min(maxConcurrentLookups, limit - items.length),
-        )
-        for (const finding of await Promise.all(batch.map(find))) if (finding !== null) items.push(finding)
-        checked += batch.length
-      }
-      return checked
-    }
-    do {
-      if ('dataSource' in position) {
-        const afterId = position.dataSource
-        const found = await this.#store.dataSources.listShared({ workspaceId, environment, afterId })
-        const checked = await check(found.dataSources, (dataSource) =>
-          this.#findShared(tenantScope, dataSource),
-        )
-        const last = found.dataSources[checked - 1]
-        if (last !== undefined && checked < found.dataSources.length) position = { dataSource: last.id }
-        else position = found.afterId === null ? { entry: null } : { dataSource: found.afterId }
-      } else {
-        const { entry: after } = position
-        const { counts, isEnd } = await this.#store.userGroupSearch.countEntries({
-          workspaceId,
-          environment,
-          after,
-        })
-        const candidates = await this.#candidates(tenantScope, counts, isRegistryUsed)
-        const checked = await check(
-          candidates,
-          async ({ entry, resolved }) =>
-            (await this.#findMappedTwice(tenantScope, entry, resolved)) ??
-            (resolved?.dataSource ? null : this.#findUnresolved(tenantScope, entry, isRegistryUsed)),
-        )
-        const last = checked < candidates.length ? candidates[checked - 1]?.entry : counts.at(-1)?.entry
-        position = isEnd && checked === candidates.length ? null : { entry: last ?? null }
-      }
-    } while (position !== null && !isOver())
-    return { items, position: position && JSON.stringify(position) }
+    return { userGroup, entries, lastIntrospectedAt, gracePeriods, versions }
   }
 
   /**
@@ -364,67 +324,6 @@ export class UserGroupManagement {
     return { ...result, userGroup: await this.find(caller, teamId), rotated: isCurrent }
   }
 
-  async #findShared(
-    tenantScope: TenantScope,
-    dataSource: DataSource & { readonly schemaProvidedId: string },
-  ): Promise<IsolationFinding | null> {
-    const entry = [dataSource.schemaProvidedId, dataSource.providedId] as const
-    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstUserGroups)
-    return userGroups.length < 2 ? null : { kind: 'shared', entry, dataSource, userGroups }
-  }
-
-  /**
-   * Selects the entries that are candidates for a finding: unresolved, naming their schema by its id, and, if no schema is
-   * registered, possibly shared.
-   */
-  async #candidates(
-    tenantScope: TenantScope,
-    counts: EntryCounts['counts'],
-    isRegistryUsed: boolean,
-  ): Promise<{ readonly entry: MappingEntry; readonly resolved: ResolvedEntry | undefined }[]> {
-    const entries = counts.map(({ entry }) => entry)
-    const all = await this.#store.dataSources.resolveEntries(
-      tenantScope.workspaceId,
-      tenantScope.environment,
-      entries,
-    )
-    return counts.flatMap(({ entry, count }, i) => {
-      const resolved = all[i]
-      if (resolved?.dataSource && !isNamedById(resolved)) return []
-      // The count of the last entry may be incomplete.
-      const isShared = count >= 2 || i === counts.length - 1
-      return isRegistryUsed || isShared ? [{ entry, resolved }] : []
-    })
-  }
-
-  /** Finds user groups that map a schema by its id with this entry, and by its provided id with another one. */
-  async #findMappedTwice(
-    { workspaceId, environment }: TenantScope,
-    entry: MappingEntry,
-    resolved: ResolvedEntry | undefined,
-  ): Promise<IsolationFinding | null> {
-    if (!resolved?.schema || !isNamedById(resolved)) return null
-    const filter = { mappedTo: [entry], schemaKey: resolved.schema.providedId }
-    const query = { workspaceId, environment, filter, limit: firstUserGroups.limit }
-    let found = await this.#store.userGroupSearch.search({ ...query, position: null })
-    // Most user groups have no such mapping, so the search must not end before one was found.
-    while (found.position !== null && found.userGroups.length === 0)
-      found = await this.#store.userGroupSearch.search({ ...query, position: found.position })
-    const { userGroups } = found
-    const { dataSource } = resolved
-    return userGroups.length === 0 ? null : { kind: 'mapped_twice', entry, dataSource, userGroups }
-  }
-
-  async #findUnresolved(
-    tenantScope: TenantScope,
-    entry: MappingEntry,
-    isRegistryUsed: boolean,
-  ): Promise<IsolationFinding | null> {
-    const { items: userGroups } = await this.search(tenantScope, { mappedTo: entry }, firstUserGroups)
-    if (userGroups.length < (isRegistryUsed ? 1 : 2)) return null
-    return { kind: isRegistryUsed ? 'unresolved' : 'shared', entry, dataSource: null, userGroups }
-  }
-
   async #keyOf(tenantScope: TenantScope, teamId: number) {
     const { workspaceId, environment, providedId } = await this.find(tenantScope, teamId)
     return { workspaceId, environment, providedId }
@@ -436,12 +335,8 @@ export class UserGroupManagement {
     beforeRevision: number | null = null,
   ): Promise<UserGroupVersion[]> {
     const { workspaceId } = userGroup
-    return this.#store.userGroupHistory.listVersions({
-      workspaceId,
-      ...locationOf(userGroup),
-      beforeRevision,
-      limit,
-    })
+    const query = { workspaceId, ...locationOf(userGroup), beforeRevision, limit }
+    return this.#store.userGroupHistory.listVersions(query)
   }
 
   async #versionOf(current: TokenlessUserGroup, revision: number): Promise<UserGroupContent> {
@@ -482,8 +377,5 @@ export class UserGroupManagement {
 
 const versionsShown = 10
 
-/** Concurrent lookups of an isolation check. */
-const maxConcurrentLookups = 10
-
 /** User groups per batch. The largest possible user group has about 600 KB. */
-const listBatchSize = 200
+export const listBatchSize = 200

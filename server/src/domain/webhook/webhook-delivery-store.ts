@@ -2,7 +2,7 @@ import type { Actor } from '../audit/audit-event.ts'
 import type { EventPosition, EventType } from '../event/event.ts'
 import type { Sealed } from '../secret-key/keyring.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts'
+import type { DeliveryState, WebhookDelivery, WebhookDeliveryDetails } from './webhook-delivery.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
 /**
@@ -42,6 +42,9 @@ export interface WebhookDeliveryStore {
 
   /** Returns deliveries of an endpoint, newest first. */
   list(query: ListDeliveries): Promise<WebhookDelivery[]>
+
+  /** Returns a delivery of an endpoint; null if there is no such one. */
+  find(query: FindDelivery): Promise<WebhookDeliveryDetails | null>
 
   /** Attempts deliveries again, also those that were made, and returns how many. Null if there is no such endpoint. */
   redeliver(command: Redeliver): Promise<number | null>
@@ -106,8 +109,8 @@ export interface RecordAttempts extends Actor {
 }
 
 export interface RecordedAttempt extends Pick<
-  WebhookDelivery,
-  'id' | 'endpointId' | 'teamId' | 'responseStatus' | 'errorCode'
+  WebhookDeliveryDetails,
+  'id' | 'endpointId' | 'teamId' | 'responseStatus' | 'errorCode' | 'signature' | 'responseHeaders'
 > {
   /** Number of attempts, this one included. */
   readonly attempts: number
@@ -124,6 +127,11 @@ interface ListDeliveries extends TenantScope {
   /** Returns only lower ids; null starts with the newest. */
   readonly beforeId: number | null
   readonly limit: number
+}
+
+interface FindDelivery extends TenantScope {
+  readonly endpointId: number
+  readonly id: number
 }
 
 export interface Redeliver extends TenantScope {

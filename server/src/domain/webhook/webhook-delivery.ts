@@ -1,4 +1,5 @@
 import type { EventType } from '../event/event.ts'
+import type { JsonText } from '../json/json-text.ts'
 
 /** `pending`: not attempted yet. `failing`: the last attempt failed and another one follows. */
 export const deliveryStates = ['pending', 'failing', 'delivered'] as const
@@ -27,10 +28,21 @@ export interface WebhookDelivery {
   readonly errorCode: string | null
 }
 
+/** A delivery with the request and the head of the response of its last attempt. */
+export interface WebhookDeliveryDetails extends WebhookDelivery {
+  readonly body: string
+  /** The header `webhook-signature`; null if there was no attempt, or no secret could be decrypted. */
+  readonly signature: string | null
+  /** Headers of the response as JSON text; null if there was none. */
+  readonly responseHeaders: JsonText | null
+}
+
 /** Result of an attempt. `status` is null without a response, and `errorCode` then tells the reason. */
 export interface AttemptResult {
   readonly status: number | null
   readonly errorCode: string | null
+  /** Headers of the response (`responseHead`). */
+  readonly responseHeaders?: JsonText
   /** Wait that the receiver asks for (`Retry-After`), in milliseconds. */
   readonly retryAfterMs?: number | undefined
 }

@@ -7,8 +7,8 @@ import { AttemptsInFlight, maxInFlight } from './attempts-in-flight.ts'
 import { nextAttemptAt } from './retry-schedule.ts'
 import { isGone, isSuccess, type AttemptResult } from './webhook-delivery.ts'
 import type { DueDelivery, NewDelivery, RecordedAttempt, WebhookTarget } from './webhook-delivery-store.ts'
-import { receives, secretContext } from './webhook-endpoint.ts'
-import { signatureHeaders } from './webhook-signature.ts'
+import { receives } from './webhook-endpoint.ts'
+import { signedHeaders } from './webhook-signature.ts'
 
 /** Time after which another process takes over from a leader that has stopped, in milliseconds. */
 export const claimMs = 30_000
@@ -239,6 +239,8 @@ export class WebhookDispatcher {
             ),
       responseStatus: result.status,
       errorCode: result.errorCode,
+      signature: result.signature,
+      responseHeaders: result.responseHeaders ?? null,
     }
     this.#done.push({ queue, attempt })
     this.#wake()
@@ -246,22 +248,17 @@ export class WebhookDispatcher {
 
   async #send(
     { eventId, body }: DueDelivery,
-    { secrets, url, ...target }: WebhookTarget,
+    target: WebhookTarget,
     now: number,
-  ): Promise<AttemptResult> {
+  ): Promise<AttemptResult & { readonly signature: string | null }> {
     const { keyring, send } = this.#parts
     try {
-      const open = secrets
-        .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-        .map((secret) => keyring.open(secret, secretContext(target, target.id)))
-      const headers = {
-        ...signatureHeaders({ id: eventId, now, body }, open),
-        'content-type': 'application/json',
-      }
-      return await send({ url, headers, body }, this.#stopping.signal)
+      const headers = signedHeaders({ id: eventId, now, body }, target, keyring)
+      const result = await send({ url: target.url, headers, body }, this.#stopping.signal)
+      return { ...result, signature: headers['webhook-signature'] }
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
-      return { status: null, errorCode: 'SECRET_SEALED' }
+      return { status: null, errorCode: 'SECRET_SEALED', signature: null }
     }
   }
 }

@@ -3,12 +3,12 @@ import type { EventPosition } from '../event/event.ts'
 import type { Sealed } from '../secret-key/keyring.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { SecretKeyRetired } from '../user-group/user-group-store.ts'
-import type { WebhookEndpoint } from './webhook-endpoint.ts'
+import type { WebhookEndpoint, WebhookHealth } from './webhook-endpoint.ts'
 
 /** The webhook endpoints. All methods reject with Fault `not_implemented` if the store has no order of events (Citus). */
 export interface WebhookEndpointStore {
   /** Creates an endpoint, unless its workspace has `maxOfWorkspace`. It receives every event after `position`. */
-  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired | TooManyEndpoints>
+  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint | SecretKeyRetired | EndpointRefused>
 
   /** Returns the endpoints of a workspace and environment, in order of id. */
   list(scope: TenantScope): Promise<WebhookEndpointHealth[]>
@@ -34,8 +34,8 @@ export interface WebhookEndpointStore {
 /** Encrypts the secret for the id of its endpoint, with the same result each time. */
 type SealSecret = (endpointId: number) => Sealed
 
-export interface TooManyEndpoints {
-  readonly outcome: 'too_many_endpoints'
+export interface EndpointRefused {
+  readonly outcome: 'too_many_endpoints' | 'name_taken'
 }
 
 /** Too many replaced secrets sign too. */
@@ -51,6 +51,8 @@ interface NewWebhookEndpoint
   readonly sealSecret: SealSecret
   /** Maximum number of endpoints of the workspace, in both environments together. */
   readonly maxOfWorkspace: number
+  /** Refuses the endpoint if another one of its environment has the name. */
+  readonly needsNewName?: boolean
   /** All events are readable up to here. */
   readonly position: EventPosition
 }
@@ -75,6 +77,7 @@ export interface RotateWebhookSecret extends WebhookEndpointCommand {
  * Unix epoch.
  */
 export interface WebhookEndpointHealth extends WebhookEndpoint {
+  readonly health: WebhookHealth
   /** Times until which replaced secrets sign too, earliest first. Some may be over. */
   readonly previousSecretsValidUntil: readonly number[]
   /** Time of the last attempt that succeeded; null if there is none. */

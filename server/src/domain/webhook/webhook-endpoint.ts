@@ -20,6 +20,24 @@ export interface WebhookEndpoint extends TenantScope {
   readonly updatedAt: number
 }
 
+/** By the last attempt: `failing` also while the endpoint is paused or disabled, `unknown` before the first attempt. */
+export const webhookHealths = ['ok', 'failing', 'unknown'] as const
+
+export type WebhookHealth = (typeof webhookHealths)[number]
+
+export function healthOfAttempts({
+  lastSuccessAt,
+  failingSince,
+}: {
+  /** Time of the last attempt that succeeded; null if there is none. */
+  readonly lastSuccessAt: number | null
+  /** Time of the first failed attempt after that; null if there is none. */
+  readonly failingSince: number | null
+}): WebhookHealth {
+  if (failingSince !== null) return 'failing'
+  return lastSuccessAt === null ? 'unknown' : 'ok'
+}
+
 /** Time for which the old secret signs too after a rotation, in milliseconds. */
 export const defaultSecretOverlapMs = 24 * 60 * 60 * 1000
 export const maxSecretOverlapMs = 30 * defaultSecretOverlapMs

@@ -27,6 +27,16 @@ export const numberOrNull = (description: string, example: number | null) =>
 export const id = (description: string) => Type.Integer({ description, minimum: 1, examples: [213] })
 export const count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, examples: [example] })
+export const Total = response(
+  {
+    count: count('Number of entries.', 213),
+    is_exact: Type.Boolean({
+      description:
+        'False if there are at least `count`: counting stops at 10,000, or when it takes too long.',
+    }),
+  },
+  'A number of entries.',
+)
 export const author = textOrNull(
   'Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`. Null if it was not recorded.',
   'api_token:3',
@@ -66,7 +76,7 @@ export const Difference = response(
     before: Type.Optional(Type.Unknown()),
     after: Type.Optional(Type.Unknown()),
   },
-  'A difference between two states of a user group. `before` is absent if the value was added, `after` if it was removed.',
+  'A difference between two states. `before` is absent if the value was added, `after` if it was removed.',
 )
 export const differences = Type.Array(Difference, {
   examples: [[{ path: '/properties/plan', before: 'gold', after: 'silver' }]],

@@ -1,17 +1,31 @@
 import type { TSchema } from 'typebox'
+import { csvRecord } from '../../contract/import/csv-record.ts'
 import { bulkFormats, type BulkFormat } from '../../contract/import/import-rows.ts'
-import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import {
+  exampleOf,
+  jsonBody,
+  jsonResponse,
+  reference,
+  requestFaults,
+  responses,
+} from '../../contract/openapi.ts'
 import type { FaultCode } from '../../domain/fault.ts'
+import { listOfScopes, scopesForManagement } from '../operations.ts'
 import type { AdminOperation } from './operation.ts'
 import { adminOperations, adminSchemas } from './operations.ts'
 
 export const adminTags = [
   {
     name: 'User group management',
-    description: 'For people who manage user groups. Requires the scope `admin`, as does all of `/admin/v1`.',
+    description:
+      'For people who manage user groups. The scope `observe` reads, `support` also changes user groups and their sessions, and `admin` does everything.',
   },
   { name: 'Schemas and data sources', description: 'The schemas and data sources that mappings may name.' },
+  { name: 'Usage', description: 'Which user groups and viewers looked on which days.' },
   { name: 'API tokens and workspaces', description: 'Credentials of calling backends.' },
+  { name: 'Configuration', description: 'Schemas, data sources, webhooks and API tokens as one document.' },
+  { name: 'Webhooks', description: 'Endpoints that get events, and their deliveries.' },
+  { name: 'Audit log', description: 'Who changed what, and when.' },
 ]
 
 /** Returns the paths of `adminOperations` for the OpenAPI document. */
@@ -54,6 +68,8 @@ function withReferences(schema: unknown, isPart = false): unknown {
 
 function operationObject(operationId: string, operation: AdminOperation): object {
   const { tag, summary, description, query, body, status, takesIfMatch, faults = [], retry } = operation
+  const scopes = scopesForManagement(operationId, operation)
+  const requirement = `Requires the scope ${listOfScopes(scopes, '`')}.`
   const parameters = [
     ...pathParameters(operation.path),
     ...(query === undefined ? [] : queryParameters(query)),
@@ -63,8 +79,9 @@ function operationObject(operationId: string, operation: AdminOperation): object
     operationId,
     tags: [tag],
     summary,
+    'x-scopes': scopes,
     ...(retry !== undefined && { 'x-retry': retry }),
-    ...(description !== undefined && { description }),
+    description: description === undefined ? requirement : `${description} ${requirement}`,
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBody(operation, body) }),
     responses: responses({
@@ -77,11 +94,11 @@ function operationObject(operationId: string, operation: AdminOperation): object
 
 function requestBody({ takesRows }: AdminOperation, body: TSchema): object {
   if (takesRows === true) return { required: true, content: rows(body, ['ndjson', 'csv']) }
-  return jsonBody(referenceTo(body), exampleOf(body) as object)
+  return jsonBody(referenceTo(body), exampleOf(body))
 }
 
 function responseOf({ response, returnsRows, returnsEtag, summary }: AdminOperation): object {
-  const json = jsonResponse(referenceTo(response), `${summary}.`, exampleOf(response) as object)
+  const json = jsonResponse(referenceTo(response), `${summary}.`, exampleOf(response))
   return {
     ...json,
     ...(returnsRows !== undefined && { content: rows(response, returnsRows) }),
@@ -103,14 +120,21 @@ function rows(schema: TSchema, formats: readonly BulkFormat[]): object {
       },
       example: `${JSON.stringify(exampleOf(schema))}\n`,
     },
-    csv: { schema: { type: 'string' }, example: csvExample },
+    // The columns of audit events are not their members.
+    csv: {
+      schema: { type: 'string' },
+      ...(schemaNameOf(schema) !== 'AuditEvent' && { example: csvOf(exampleOf(schema) as object) }),
+    },
   } satisfies Record<BulkFormat, object>
   return Object.fromEntries(formats.map((format) => [bulkFormats[format], contents[format]]))
 }
 
-const csvExample =
-  'user_group_id,name,mapping,properties\r\n' +
-  'customer-42,Example customer,"{""sales"":""warehouse-eu""}","{""plan"":""gold""}"\r\n'
+function csvOf(row: object): string {
+  const cells = Object.values(row).map((value) =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  )
+  return csvRecord(Object.keys(row)) + csvRecord(cells)
+}
 
 function faultsOf({ body, takesRows }: AdminOperation, faults: readonly FaultCode[]): FaultCode[] {
   const ofBody: readonly FaultCode[] = ['body_required', 'body_too_large', 'unsupported_media_type']
@@ -122,7 +146,8 @@ function faultsOf({ body, takesRows }: AdminOperation, faults: readonly FaultCod
 const ifMatch = {
   name: 'If-Match',
   in: 'header',
-  description: 'ETag of the user group. If the user group has changed since, the request fails with 412.',
+  description:
+    'ETag of the state that the change is for. If the state has changed since, the request fails with 412.',
   schema: { type: 'string' },
   example: '"1.4"',
 }
@@ -138,38 +163,15 @@ function pathParameters(path: string): object[] {
 }
 
 function queryParameters(query: TSchema): object[] {
-  const { properties } = query as unknown as {
+  const { properties, required = [] } = query as unknown as {
     properties: Record<string, TSchema & { description?: string }>
+    required?: readonly string[]
   }
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
+    ...(required.includes(name) && { required: true }),
     ...(description !== undefined && { description }),
     schema,
   }))
-}
-
-interface JsonSchema {
-  readonly type?: string | readonly string[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly examples?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly items?: JsonSchema
-  readonly anyOf?: readonly JsonSchema[]
-}
-
-/** Builds an example from the examples of a schema's parts. */
-function exampleOf(schema: JsonSchema): unknown {
-  if (schema.examples !== undefined) return schema.examples[0]
-  if (schema.const !== undefined) return schema.const
-  if (schema.enum !== undefined) return schema.enum[0]
-  if (schema.anyOf?.[0] !== undefined) return exampleOf(schema.anyOf[0])
-  if (schema.properties !== undefined) {
-    return Object.fromEntries(
-      Object.entries(schema.properties).map(([name, member]) => [name, exampleOf(member)]),
-    )
-  }
-  if (schema.items !== undefined) return [exampleOf(schema.items)]
-  return schema.type === 'boolean' ? true : 'text'
 }

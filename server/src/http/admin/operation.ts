@@ -3,16 +3,25 @@ import type { TSchema } from 'typebox'
 import type { Delimiter } from '../../contract/import/csv.ts'
 import type { BulkFormat } from '../../contract/import/import-rows.ts'
 import type { JsonDocument } from '../../contract/json/strict-json.ts'
+import type { ManagementScope } from '../../domain/api-token/api-token.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
 import type { AuditLog } from '../../domain/audit/audit-log.ts'
+import type { ConfigurationManagement } from '../../domain/configuration/configuration-management.ts'
+import type { ConsoleSessionManagement } from '../../domain/console-session/console-session-management.ts'
 import type { DataSourceManagement } from '../../domain/data-source/data-source-management.ts'
 import type { FaultCode } from '../../domain/fault.ts'
+import type { JobManagement } from '../../domain/job/job-management.ts'
+import type { JobRunner } from '../../domain/job/job-runner.ts'
+import type { Overviews } from '../../domain/overview/overview.ts'
+import type { IsolationCheck } from '../../domain/user-group/isolation-check.ts'
 import type { Promotion } from '../../domain/user-group/promotion.ts'
 import type { HealthSearch } from '../../domain/user-group/user-group-health.ts'
+import type { UserGroupErasure } from '../../domain/user-group/user-group-erasure.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
 import type { UserGroupManagement } from '../../domain/user-group/user-group-management.ts'
 import type { Caller } from '../../domain/caller.ts'
 import type { UserGroupService } from '../../domain/user-group/user-group-service.ts'
+import type { UsageReports } from '../../domain/usage/usage-reports.ts'
 import type { FairQueue } from '../../domain/util/fair-queue.ts'
 import type { ViewerSessions } from '../../domain/viewer-session/viewer-sessions.ts'
 import type { WebhookManagement } from '../../domain/webhook/webhook-management.ts'
@@ -22,6 +31,11 @@ export interface AdminOperation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Follows `/admin/v1`. Names in braces stand for whole numbers. */
   readonly path: string
+  /**
+   * The weakest scope that permits the operation. `observe`: it reads, and shows no token. `support`: it changes user groups or their
+   * sessions, and shows no token. `admin`: it shows a token, or concerns anything else.
+   */
+  readonly scope: ManagementScope
   readonly tag: string
   readonly summary: string
   readonly description?: string
@@ -29,13 +43,15 @@ export interface AdminOperation {
   readonly body?: TSchema
   /** The body is a sequence of rows in any of `bulkFormats`, each valid against `body`, instead of one JSON value. */
   readonly takesRows?: true
+  /** The body has no limit but its size: a file may have any number of values. */
+  readonly takesFile?: true
   /** Default is 200. */
   readonly status?: 201
   readonly response: TSchema
   /** The response is a sequence of rows in one of these formats, each valid against `response`. */
   readonly returnsRows?: readonly BulkFormat[]
   readonly takesIfMatch?: true
-  /** The response has the ETag of a user group. */
+  /** The response has an ETag. */
   readonly returnsEtag?: true
   /** Error codes in addition to those of every operation. */
   readonly faults?: readonly FaultCode[]
@@ -53,6 +69,8 @@ export interface AdminRequest {
   readonly caller: Caller
   /** Name of the API token, or of the operator at the command line. */
   readonly callerName: string
+  /** True if the caller may see tokens of user groups. */
+  readonly maySeeTokens: boolean
   /** Numbers in the path, by name. */
   readonly params: Readonly<Record<string, number>>
   readonly query: unknown
@@ -71,6 +89,8 @@ export type AdminResponse =
       readonly body: object
       /** The user group whose state the ETag names. */
       readonly userGroup?: { readonly teamId: number; readonly revision: number }
+      /** The ETag of anything else. */
+      readonly etag?: string
     }
   | { readonly format: BulkFormat; readonly stream: Readable }
 
@@ -79,11 +99,20 @@ export interface AdminServices {
   readonly userGroups: UserGroupService
   readonly viewerSessions: ViewerSessions
   readonly management: UserGroupManagement
+  readonly erasure: UserGroupErasure
   readonly healthSearch: HealthSearch
   readonly promotion: Promotion
+  readonly isolationCheck: IsolationCheck
+  readonly overviews: Overviews
+  readonly jobs: JobManagement
+  /** Works on jobs, for the command line. */
+  readonly jobRunner: JobRunner
   readonly apiTokens: ApiTokenManagement
+  readonly configuration: ConfigurationManagement
+  readonly consoleSessionManagement: ConsoleSessionManagement
   readonly dataSources: DataSourceManagement
   readonly webhooks: WebhookManagement
+  readonly usage: UsageReports
   /** Batches of imports. */
   readonly importTurns: FairQueue
 }

@@ -10,13 +10,14 @@ import type { RateLimiter } from '../../domain/api-token/rate-limiter.ts'
 import { Fault } from '../../domain/fault.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { ImportRow } from '../../domain/user-group/user-group-import.ts'
+import { isPerson, scopesOf } from '../../domain/principal.ts'
 import { FairPool } from '../../domain/util/fair-pool.ts'
 import { Authentication, type AuthenticationDependencies } from '../authentication.ts'
 import { findSession, type SessionAccess } from '../console/console-session.ts'
 import { queryOf } from '../query.ts'
 import { checkBodyHeaders, checkUploadHeaders, mediaTypeOf, readUpload, withBody } from '../request-body.ts'
 import { authorize, callerOf } from '../authorization.ts'
-import { contextOf } from '../request-context.ts'
+import { contextOf, type RequestContext } from '../request-context.ts'
 import { sendJson } from '../response.ts'
 import { etagOf } from './etag.ts'
 import type { AdminOperation, AdminServices } from './operation.ts'
@@ -34,6 +35,7 @@ const maxTransfers = 32
 type Validate = (value: unknown) => void
 
 const noDocument: JsonDocument = { value: undefined, members: new Map() }
+const fileBody = { whole: 'The body', firstLine: 1, isFile: true } as const
 const noParameters = Type.Object({}, { additionalProperties: false })
 
 /** Adds a route for each of `adminOperations`. */
@@ -52,11 +54,11 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
       config: { challenge: authentication.challenge },
       onRequest: async (request, reply) => {
         const context = contextOf(request.raw)
-        const apiToken = await context.permit.during(async () => {
+        const principal = await context.permit.during(async () => {
           const session = await findSession(request, dependencies)
-          return session?.apiToken ?? authentication.authenticate(request.raw.headers.authorization)
+          return session?.principal ?? authentication.authenticate(request.raw.headers.authorization)
         })
-        authorize(context, reply, { apiToken, operation: id }, rateLimiter)
+        authorize(context, reply, { principal, operation: id }, rateLimiter)
         if (operation.takesRows === true) checkUploadHeaders(request.raw, Object.values(bulkFormats))
         else if (validateBody !== undefined)
           checkBodyHeaders(request.raw, 'application/json', request.routeOptions.bodyLimit)
@@ -68,16 +70,16 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
         const query = queryOf(request.raw, validateQuery)
         const handle = (body: JsonDocument) => {
           validateBody?.(body.value)
-          const ifMatch = request.headers['if-match']
           return operation.handle(
             {
               caller: callerOf(context),
-              callerName: context.authorized?.apiToken.name ?? '',
+              callerName: nameOf(context),
+              maySeeTokens: maySeeTokens(context),
               params,
               query,
               body,
               readRows: (delimiter) => readRows(request, delimiter),
-              ifMatch,
+              ifMatch: request.headers['if-match'],
               countRequests: () => context.permit.requests,
             },
             dependencies,
@@ -86,9 +88,12 @@ export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDe
         const response =
           validateBody === undefined
             ? await context.permit.during(() => handle(noDocument))
-            : await withBody(context, request.routeOptions.bodyLimit, (body) => handle(readStrictJson(body)))
+            : await withBody(context, request.routeOptions.bodyLimit, (body) =>
+                handle(readStrictJson(body, operation.takesFile === true ? fileBody : undefined)),
+              )
         if ('stream' in response) return reply.type(bulkFormats[response.format]).send(response.stream)
-        if (response.userGroup !== undefined) reply.header('etag', etagOf(response.userGroup))
+        const etag = response.etag ?? (response.userGroup && etagOf(response.userGroup))
+        if (etag !== undefined) reply.header('etag', etag)
         return sendJson(reply, operation.status ?? 200, writeJson(operation.response, response.body))
       },
     })
@@ -104,6 +109,16 @@ function admitTransfer(transfers: FairPool, { workspaceId }: TenantScope, { raw 
       'Too many imports and exports are in flight, of this workspace or of all. Retry when one has ended',
     )
   raw.once('close', () => share.release())
+}
+
+function nameOf({ authorized }: RequestContext): string {
+  const principal = authorized?.principal
+  if (principal === undefined) return ''
+  return isPerson(principal) ? (principal.email ?? principal.name) : principal.name
+}
+
+function maySeeTokens({ authorized }: RequestContext): boolean {
+  return authorized !== undefined && scopesOf(authorized.principal).includes('admin')
 }
 
 function paramsOf({ params }: FastifyRequest): Record<string, number> {

@@ -1,24 +1,30 @@
-import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import { sessionJson, SignInBody, signInLinkJson, UseLinkBody } from '../../contract/console.ts'
 import { readStrictJson } from '../../contract/json/strict-json.ts'
 import { compileValidator, type Validator } from '../../contract/validator.ts'
-import type { ApiToken } from '../../domain/api-token/api-token.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { ApiTokenManagement } from '../../domain/api-token/api-token-management.ts'
-import type { NewSession, OpenSession, SignInOptions } from '../../domain/session/console-sessions.ts'
-import type { SignInLink } from '../../domain/session/session-store.ts'
+import type { NewSession, OpenSession, SignInOptions } from '../../domain/console-session/console-sessions.ts'
+import type { SignInLink } from '../../domain/console-session/console-session-store.ts'
 import type { Workspace } from '../../domain/workspace/workspace.ts'
 import { Fault } from '../../domain/fault.ts'
+import { readBuiltPage } from '../built-page.ts'
 import { sendJson } from '../response.ts'
 import { checkBodyHeaders, withBody } from '../request-body.ts'
 import { contextOf } from '../request-context.ts'
+import { addStaticFiles } from '../static-files.ts'
 import { findAll, findSession, type SessionAccess } from './console-session.ts'
+import type { ProviderSettings } from './identity-provider.ts'
+import { addPersonSignIn } from './person-sign-in.ts'
 
 export interface ConsoleRoutesDependencies extends SessionAccess {
   readonly apiTokens: ApiTokenManagement
+  readonly allowsTokenSignIn: boolean
+  /** Identity provider at which people sign in; null without OpenID Connect. */
+  readonly provider: ProviderSettings | null
+  /** URL of the service for browsers, which a provider requires. */
+  readonly publicUrl: string | null
   /** Folder of the built files. */
   readonly folder: string
   /** Path under which a proxy publishes the service. */
@@ -27,8 +33,6 @@ export interface ConsoleRoutesDependencies extends SessionAccess {
 
 /** Maximum size of the body of a sign-in, far more than an API token needs. */
 const maxSignInBytes = 16 * 1024
-/** Placeholder in the page for the nonce of each response. */
-const noncePlaceholder = 'CSP_NONCE'
 
 const validateSignIn: Validator<SignInBody> = compileValidator(SignInBody)
 const validateUseLink: Validator<UseLinkBody> = compileValidator(UseLinkBody)
@@ -39,6 +43,8 @@ export async function addConsoleRoutes(
   dependencies: ConsoleRoutesDependencies,
 ): Promise<void> {
   addSessionRoutes(app, dependencies)
+  const { provider, publicUrl } = dependencies
+  if (provider !== null && publicUrl !== null) addPersonSignIn(app, { ...dependencies, provider, publicUrl })
   await addPages(app, dependencies)
 }
 
@@ -55,23 +61,32 @@ export function redirectBrowsers(app: FastifyInstance, publicPath: string): void
 }
 
 function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDependencies): void {
-  const { sessions, cookies, apiTokens } = dependencies
+  const { consoleSessions, cookies, apiTokens } = dependencies
   addSignIn(app, dependencies, '/console/session', (body, options) => {
+    if (!dependencies.allowsTokenSignIn)
+      throw new Fault(
+        'forbidden',
+        'Sign-in with an API token is switched off (UGS_CONSOLE_TOKEN_SIGN_IN). Sign in with your company account.',
+      )
     validateSignIn(body)
-    return sessions.signIn(body.api_token, options)
+    return consoleSessions.signIn(body.api_token, options)
   })
   addSignIn(app, dependencies, '/console/session/link', async (body, options) => {
     validateUseLink(body)
-    const signedIn = body.confirmed === true ? [] : await findAll(options.previous, sessions)
-    if (signedIn.length === 0) return sessions.signInByLink(body.secret, options)
+    const signedIn = body.confirmed === true ? [] : await findAll(options.previous, consoleSessions)
+    if (signedIn.length === 0) return consoleSessions.signInByLink(body.secret, options)
     // The link may come from somebody who wants another person to work under their own API token.
-    return { link: await sessions.findLink(body.secret), signedIn }
+    return { link: await consoleSessions.findLink(body.secret), signedIn }
   })
+  const ways = { oidc: dependencies.provider !== null, api_token: dependencies.allowsTokenSignIn }
+  app.get('/console/sign-in', (_request, reply) =>
+    sendJson(reply, 200, JSON.stringify({ success: 1, ...ways })),
+  )
   app.get('/console/session', {
     config: { challenge: 'Token' },
     handler: async (request, reply) => {
       const json = await contextOf(request.raw).permit.during(async () => {
-        const all = await findAll(cookies.secretsOf(request), sessions)
+        const all = await findAll(cookies.secretsOf(request), consoleSessions)
         if (all.length === 0) throw new Fault('unauthenticated', 'Nobody is signed in')
         return JSON.stringify({ success: 1, sessions: await describeAll(all, apiTokens) })
       })
@@ -85,7 +100,7 @@ function addSessionRoutes(app: FastifyInstance, dependencies: ConsoleRoutesDepen
       await contextOf(request.raw).permit.during(async () => {
         if ((await findSession(request, dependencies)) === null)
           throw new Fault('unauthenticated', 'Nobody is signed in')
-        for (const { secret } of cookies.secretsOf(request)) await sessions.signOut(secret)
+        for (const { secret } of cookies.secretsOf(request)) await consoleSessions.signOut(secret)
       })
       cookies.clear(request, reply)
       return sendJson(reply, 200, '{"success":1}')
@@ -113,8 +128,9 @@ function addSignIn(
       done()
     },
     handler: async (request, reply) => {
-      const { result, json } = await withBody(contextOf(request.raw), maxSignInBytes, async (body) => {
-        const options = { requestId: request.id, previous: cookies.secretsOf(request) }
+      const context = contextOf(request.raw)
+      const { result, json } = await withBody(context, maxSignInBytes, async (body) => {
+        const options = { requestId: context.auditedId, previous: cookies.secretsOf(request) }
         const result = await signIn(readStrictJson(body).value, options)
         const members =
           'link' in result
@@ -125,22 +141,22 @@ function addSignIn(
             : { session: await describe(result, apiTokens) }
         return { result, json: JSON.stringify({ success: 1, ...members }) }
       })
-      if ('secret' in result) cookies.set(request, reply, result)
+      if ('secret' in result) cookies.set(request, reply, [result])
       return sendJson(reply, 200, json)
     },
   })
 }
 
 async function describe(session: OpenSession, apiTokens: ApiTokenManagement): Promise<object> {
-  return sessionJson(session, await workspaceOf(session.apiToken, apiTokens))
+  return sessionJson(session, await workspaceOf(session.principal, apiTokens))
 }
 
 function describeAll(sessions: readonly OpenSession[], apiTokens: ApiTokenManagement): Promise<object[]> {
   return Promise.all(sessions.map((session) => describe(session, apiTokens)))
 }
 
-async function workspaceOf(apiToken: ApiToken, apiTokens: ApiTokenManagement): Promise<Workspace> {
-  const [workspace] = await apiTokens.findWorkspaces(apiToken)
+async function workspaceOf(tenantScope: TenantScope, apiTokens: ApiTokenManagement): Promise<Workspace> {
+  const [workspace] = await apiTokens.findWorkspaces(tenantScope)
   if (workspace === undefined) throw new Fault('unauthenticated', 'The session is over; sign in again')
   return workspace
 }
@@ -149,45 +165,14 @@ async function addPages(
   app: FastifyInstance,
   { folder, publicPath }: ConsoleRoutesDependencies,
 ): Promise<void> {
-  const built = await readFile(join(folder, 'index.html'), 'utf8')
-  // The page is served at many paths, to which its links would be relative.
-  const page = built.replaceAll('"./assets/', `"${publicPath}/console/assets/`)
-  // File names contain a hash of the content.
-  await app.register(fastifyStatic, {
-    root: join(folder, 'assets'),
-    prefix: '/console/assets/',
-    immutable: true,
-    maxAge: '365d',
-    index: false,
-  })
+  const send = await readBuiltPage(join(folder, 'index.html'), `${publicPath}/console/assets/`)
+  await addStaticFiles(app, join(folder, 'assets'), '/console/assets/')
   for (const url of ['/console', '/console/*']) {
     app.get(url, ({ headers }, reply) => {
       // A page that a browser renders before anybody opens it would use up a sign-in link.
       if (headers['sec-purpose']?.includes('prefetch') === true)
         throw new Fault('forbidden', 'Sec-Purpose: the console is not loaded before it is opened')
-      const nonce = randomBytes(16).toString('base64')
-      return reply
-        .headers({
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': contentSecurityPolicy(nonce),
-        })
-        .send(page.replaceAll(noncePlaceholder, nonce))
+      return send(reply)
     })
   }
-}
-
-/** Allows only what the service itself serves. A component library adds styles by script, which need the nonce. */
-function contentSecurityPolicy(nonce: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "manifest-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
 }

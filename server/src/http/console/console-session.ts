@@ -3,21 +3,26 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   csrfTokenOf,
+  personSessionMaxMs,
   sessionMaxMs,
   type ConsoleSessions,
   type NewSession,
   type OpenSession,
   type PresentedSecret,
-} from '../../domain/session/console-sessions.ts'
+} from '../../domain/console-session/console-sessions.ts'
 import { environments, type Environment } from '../../domain/environment.ts'
+import { isPerson } from '../../domain/principal.ts'
 import { Fault } from '../../domain/fault.ts'
 import { isForwardedFromHttps } from '../forwarded-scheme.ts'
 
-/** A browser has a session, and so a cookie, for each environment in which it is signed in. */
+/** A browser has a cookie for each environment in which it is signed in, with the secret of a session for each workspace. */
 const cookieNameOf = (environment: Environment) => `ugs_session_${environment.toLowerCase()}`
-const cookiePattern = /(?:^|;) *(__Host-|__Secure-)?ugs_session_(customer|testing)=([\w-]{43}) *(?=;|$)/g
+const cookiePattern =
+  /(?:^|;) *(__Host-|__Secure-)?ugs_session_(customer|testing)=([\w-]{43}(?:\.[\w-]{43})*) *(?=;|$)/g
 /** Maximum number of secrets that are looked up for one request. */
-const maxSecrets = 16
+export const maxSecrets = 32
+/** Maximum number of sessions of a person in one environment. */
+export const maxSessionsOfEnvironment = maxSecrets / 2
 
 /** Cookies of the sessions. Scripts and other sites cannot read them. */
 export class SessionCookies {
@@ -43,17 +48,38 @@ export class SessionCookies {
     // Browsers send cookies of a longer path first. The cookie of the service has the shortest.
     const plain = usesHttps(headers) ? [] : withPrefix().reverse()
     const secrets = new Map<string, Environment>()
-    for (const [, , name, secret = ''] of [...withPrefix(this.#securePrefix), ...plain])
-      secrets.set(secret, name === 'customer' ? 'Customer' : 'Testing')
+    for (const [, , name, value = ''] of [...withPrefix(this.#securePrefix), ...plain])
+      for (const secret of value.split('.')) secrets.set(secret, name === 'customer' ? 'Customer' : 'Testing')
     return Array.from(secrets, ([secret, environment]) => ({ secret, environment })).slice(0, maxSecrets)
   }
 
-  set(request: FastifyRequest, reply: FastifyReply, { secret, apiToken }: NewSession): void {
-    this.#set(request, reply, { environment: apiToken.environment, secret }, sessionMaxMs / 1000)
+  /**
+   * @param sessions those of one sign-in
+   * @param isSecure Default: whether the request shows that the page uses HTTPS. A GET has no origin.
+   */
+  set(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sessions: readonly NewSession[],
+    isSecure?: boolean,
+  ): void {
+    for (const environment of environments) {
+      const own = sessions.filter(({ principal }) => principal.environment === environment)
+      if (own.length === 0) continue
+      const maxMs = own.some(({ principal }) => isPerson(principal)) ? personSessionMaxMs : sessionMaxMs
+      const secret = own.map(({ secret }) => secret).join('.')
+      this.#set(request, reply, { environment, secret }, maxMs / 1000, isSecure)
+    }
   }
 
-  clear(request: FastifyRequest, reply: FastifyReply): void {
-    for (const environment of environments) this.#set(request, reply, { environment, secret: '' }, 0)
+  /** @param cleared environments whose cookies are cleared */
+  clear(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    cleared: readonly Environment[] = environments,
+    isSecure?: boolean,
+  ): void {
+    for (const environment of cleared) this.#set(request, reply, { environment, secret: '' }, 0, isSecure)
   }
 
   #set(
@@ -61,8 +87,9 @@ export class SessionCookies {
     reply: FastifyReply,
     { environment, secret }: PresentedSecret,
     maxAge: number,
+    isSecure = usesHttps(headers),
   ): void {
-    const [prefix, secure] = usesHttps(headers) ? [this.#securePrefix, '; Secure'] : ['', '']
+    const [prefix, secure] = isSecure ? [this.#securePrefix, '; Secure'] : ['', '']
     const cookie = `${prefix}${cookieNameOf(environment)}=${secret}; Path=${this.#path}`
     reply.header('set-cookie', `${cookie}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`)
   }
@@ -70,7 +97,7 @@ export class SessionCookies {
 
 /** Sessions of the console, and their cookies. */
 export interface SessionAccess {
-  readonly sessions: ConsoleSessions
+  readonly consoleSessions: ConsoleSessions
   readonly cookies: SessionCookies
 }
 
@@ -81,7 +108,7 @@ export interface SessionAccess {
  */
 export async function findSession(
   request: FastifyRequest,
-  { sessions, cookies }: SessionAccess,
+  { consoleSessions, cookies }: SessionAccess,
 ): Promise<OpenSession | null> {
   const { headers } = request.raw
   const presented = headers.authorization === undefined ? cookies.secretsOf(request) : []
@@ -89,10 +116,10 @@ export async function findSession(
   const csrfToken = headers['x-csrf-token']
   const own = presented.find(({ secret }) => isSame(csrfToken, csrfTokenOf(secret)))
   if (own !== undefined) {
-    const session = await sessions.find(own.secret)
+    const session = await consoleSessions.find(own.secret, presented)
     if (session !== null) return session
   } else {
-    const [session, other] = await findAll(presented, sessions)
+    const [session, other] = await findAll(presented, consoleSessions)
     // The cookie is SameSite=Strict, but a site has several origins.
     if (session !== undefined && request.method !== 'GET')
       throw new Fault('forbidden', 'X-CSRF-Token: must be the csrf_token of the session')
@@ -101,15 +128,21 @@ export async function findSession(
   throw new Fault('unauthenticated', 'The session is over; sign in again')
 }
 
-/** Returns the sessions that are not over, at most one of each environment. */
+/** Returns the sessions that are not over, at most one of each workspace and environment, in the order of environments. */
 export async function findAll(
   presented: readonly PresentedSecret[],
-  sessions: ConsoleSessions,
+  consoleSessions: ConsoleSessions,
 ): Promise<OpenSession[]> {
-  const found = await Promise.all(presented.map(({ secret }) => sessions.find(secret)))
-  return environments.flatMap(
-    (environment) => found.find((session) => session?.apiToken.environment === environment) ?? [],
-  )
+  const found = await Promise.all(presented.map(({ secret }) => consoleSessions.find(secret)))
+  const sessions = new Map<string, OpenSession>()
+  for (const session of found.filter((one) => one !== null)) {
+    const { environment, workspaceId } = session.principal
+    const place = `${environments.indexOf(environment)}/${workspaceId}`
+    if (!sessions.has(place)) sessions.set(place, session)
+  }
+  return Array.from(sessions)
+    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([, session]) => session)
 }
 
 /** Returns true if the page uses HTTPS. Its browser sends the origin, except in a GET. A proxy may terminate TLS and report it. */

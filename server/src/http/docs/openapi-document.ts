@@ -3,6 +3,7 @@ import { eventPaths, eventSchemas } from '../events/openapi.ts'
 import { adminComponents, adminPaths, adminTags } from '../admin/openapi.ts'
 import { healthPaths } from '../health/openapi.ts'
 import { oauthPathItems, oauthSchemas } from '../oauth/openapi.ts'
+import { usagePaths, usageSchemas } from '../usage/openapi.ts'
 import { userPaths, userSchemas } from '../user/openapi.ts'
 
 /** Returns the OpenAPI 3.1 document of the service at a URL, built from the schemas that validate requests. */
@@ -28,10 +29,24 @@ export function openApiDocument(version: string, url = '/'): object {
       ...adminTags,
       { name: 'Operation', description: 'For supervisors and load balancers.' },
     ],
-    paths: { ...userPaths(), ...oauthPathItems(), ...eventPaths(), ...adminPaths(), ...healthPaths() },
+    paths: {
+      ...userPaths(),
+      ...oauthPathItems(),
+      ...eventPaths(),
+      ...usagePaths(),
+      ...adminPaths(),
+      ...healthPaths(),
+    },
     components: {
       securitySchemes,
-      schemas: { ...userSchemas, ...oauthSchemas, ...eventSchemas, ...adminComponents(), ErrorResponse },
+      schemas: {
+        ...userSchemas,
+        ...oauthSchemas,
+        ...eventSchemas,
+        ...usageSchemas,
+        ...adminComponents(),
+        ErrorResponse,
+      },
       headers: {
         RequestId: {
           description: 'Identifies the request in the log of the service.',

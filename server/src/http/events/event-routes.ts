@@ -42,7 +42,7 @@ export function addEventRoutes(app: FastifyInstance, dependencies: EventRoutesDe
       const context = contextOf(request.raw)
       const { authorization } = request.raw.headers
       const apiToken = await context.permit.during(() => authentication.authenticate(authorization))
-      authorize(context, reply, { apiToken, operation: 'readEvents' }, rateLimiter)
+      authorize(context, reply, { principal: apiToken, operation: 'readEvents' }, rateLimiter)
       const { after, wait } = queryOf(request.raw, validate) as Static<typeof eventQuery>
       const eventRequest = {
         apiToken,

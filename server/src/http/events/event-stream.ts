@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { eventJson } from '../../contract/event.ts'
 import type { EventPosition } from '../../domain/event/event.ts'
 import type { EventFeed } from '../../domain/event/event-feed.ts'
+import type { PositionedEvent } from '../../domain/event/event-store.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import type { RequestContext } from '../request-context.ts'
 import { isRevocation, type EventRequest } from './event-request.ts'
@@ -37,10 +38,7 @@ export function streamEvents(
       environment,
       send: (events) => {
         if (events.some(isRevocation)) checkToken(true)
-        const messages = events
-          .filter(isVisible)
-          .map((event) => messageOf(event.position, event.type, eventJson(event)))
-        return write(messages.join(''))
+        return write(events.filter(isVisible).map(textOf).join(''))
       },
       heartbeat: (position, completeAt) => {
         checkToken(false)
@@ -62,6 +60,18 @@ export function streamEvents(
   }
   response.on('drain', subscription.resume)
   response.once('close', subscription.end)
+}
+
+/** The texts of recent events. All connections get the same event objects. */
+const texts = new WeakMap<PositionedEvent, string>()
+
+function textOf(event: PositionedEvent): string {
+  let text = texts.get(event)
+  if (text === undefined) {
+    text = messageOf(event.position, event.type, eventJson(event))
+    texts.set(event, text)
+  }
+  return text
 }
 
 function messageOf(position: EventPosition, type: string, data: string): string {

@@ -1,5 +1,6 @@
 import { EventBody } from '../../contract/event.ts'
 import { jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import { scopesFor } from '../operations.ts'
 import { eventQuery } from './event-request.ts'
 
 export const eventSchemas = { Event: EventBody }
@@ -50,6 +51,7 @@ function readEventsOperation(): object {
   }
   return {
     operationId: 'readEvents',
+    'x-scopes': scopesFor('readEvents'),
     tags: ['Renderer'],
     summary: 'Stream changes that affect tokens',
     description:

@@ -44,7 +44,7 @@ export function addForwardAuthRoute(app: FastifyInstance, dependencies: ForwardA
     const context = contextOf(request)
     const { authorization } = request.headers
     const apiToken = await context.permit.during(() => authentication.authenticate(authorization))
-    authorize(context, reply, { apiToken, operation: 'forwardAuth' }, rateLimiter)
+    authorize(context, reply, { principal: apiToken, operation: 'forwardAuth' }, rateLimiter)
     const token = viewerTokenIn(request, names)
     const [resource] = resources
     // An introspection takes an empty resource for none (RFC 6749, section 3.1).

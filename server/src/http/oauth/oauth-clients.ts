@@ -65,7 +65,7 @@ export class OAuthClients {
     const { authorization } = raw.headers
     if (authorization === undefined) return this.#handleSecretInForm(context, operation, work)
     const apiToken = await context.permit.during(() => this.#authentication.authenticate(authorization))
-    authorize(context, context, { apiToken, operation }, this.#rateLimiter)
+    authorize(context, context, { principal: apiToken, operation }, this.#rateLimiter)
     checkBodyHeaders(raw, formType, this.#bodyLimit)
     return withBody(context, this.#bodyLimit, (body) =>
       work(apiToken, mayHaveSecret(body) ? this.#withoutSecret(body, authorization) : body),
@@ -99,7 +99,7 @@ export class OAuthClients {
     return withBody(context, maxAnonymousBytes, async (body) => {
       const form = readForm(body)
       const apiToken = await this.#authentication.authenticateSecret(form.get('client_secret') ?? '')
-      authorize(context, context, { apiToken, operation }, this.#rateLimiter)
+      authorize(context, context, { principal: apiToken, operation }, this.#rateLimiter)
       return work(apiToken, withoutSecret(form))
     })
   }

@@ -1,8 +1,7 @@
 import { OAuthErrorResponse } from '../../contract/errors.ts'
-import { jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
-import { IntrospectionBody, IntrospectionResponse } from '../../contract/user/schemas.ts'
-import { oauthPaths } from '../operations.ts'
-import { api_environment_tag, exampleGroup, properties } from '../user/openapi.ts'
+import { exampleOf, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import { IntrospectionBody, IntrospectionResponse, tokenExample } from '../../contract/user/schemas.ts'
+import { oauthPaths, scopesFor } from '../operations.ts'
 import { metadataOf } from './metadata-route.ts'
 
 export const oauthSchemas = { IntrospectionBody, IntrospectionResponse, OAuthErrorResponse }
@@ -24,7 +23,7 @@ const requestBody = {
   content: {
     'application/x-www-form-urlencoded': {
       schema: reference('IntrospectionBody'),
-      example: { token: exampleGroup.token },
+      example: { token: tokenExample },
     },
   },
 }
@@ -32,6 +31,7 @@ const requestBody = {
 function introspectOperation(): object {
   return {
     operationId: 'introspectUserGroupToken',
+    'x-scopes': scopesFor('introspect'),
     tags: ['Renderer'],
     summary: 'Look up the user group, data sources, properties and viewer behind a token',
     description:
@@ -42,25 +42,8 @@ function introspectOperation(): object {
       response: jsonResponse(
         reference('IntrospectionResponse'),
         'The user group of the token, if the token is active.',
-        {
-          active: true,
-          token_type: 'user_group',
-          sub: exampleGroup.provided_id,
-          iat: 1_790_000_000,
-          team_id: exampleGroup.team_id,
-          name: exampleGroup.name,
-          api_environment_tag,
-          mapping: { '40': '213' },
-          data_sources: {
-            '40': {
-              id: 213,
-              provided_id: 'warehouse-eu',
-              name: 'Warehouse EU',
-              schema: { id: 12, provided_id: '40' },
-            },
-          },
-          properties,
-        },
+        // A current token does not expire.
+        { ...(exampleOf(IntrospectionResponse) as object), exp: undefined },
         { 'X-Event-Position': { $ref: '#/components/headers/EventPosition' } },
       ),
       faults: requestFaults,
@@ -72,6 +55,7 @@ function introspectOperation(): object {
 function revokeOperation(): object {
   return {
     operationId: 'revokeUserGroupToken',
+    'x-scopes': scopesFor('revoke'),
     tags: ['Renderer'],
     summary: 'End a user group token or a viewer session',
     description:

@@ -1,3 +1,4 @@
+import { isPerson } from '../../domain/principal.ts'
 import type { ApiToken } from '../../domain/api-token/api-token.ts'
 import type { FaultCode } from '../../domain/fault.ts'
 import type { Operation } from '../operations.ts'
@@ -73,7 +74,8 @@ class RequestRecord implements CompletedRequest {
   }
 
   get apiToken(): ApiToken | null {
-    return this.#context.authorized?.apiToken ?? null
+    const principal = this.#context.authorized?.principal
+    return principal === undefined || isPerson(principal) ? null : principal
   }
 
   get status(): number | null {

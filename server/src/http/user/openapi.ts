@@ -1,5 +1,12 @@
 import { limits } from '../../contract/limits.ts'
-import { jsonBody, jsonResponse, reference, requestFaults, responses } from '../../contract/openapi.ts'
+import {
+  exampleOf,
+  jsonBody,
+  jsonResponse,
+  reference,
+  requestFaults,
+  responses,
+} from '../../contract/openapi.ts'
 import {
   GetOrCreateResponse,
   RotationBody,
@@ -13,11 +20,11 @@ import {
   CreateSessionResponse,
   EndSessionsBody,
   EndSessionsResponse,
-  sessionExample,
   viewerExample,
 } from '../../contract/viewer-session/schemas.ts'
+import type { Scope } from '../../domain/api-token/api-token.ts'
 import type { FaultCode } from '../../domain/fault.ts'
-import { operationPaths } from '../operations.ts'
+import { operationPaths, scopesFor } from '../operations.ts'
 
 export const userSchemas = {
   CreateSessionBody,
@@ -31,77 +38,50 @@ export const userSchemas = {
   RotationResponse,
 }
 
-const jsonFaults: readonly FaultCode[] = [...requestFaults, 'malformed_json']
+type SchemaName = keyof typeof userSchemas
 
-export const exampleGroup = {
-  team_id: 1,
-  token: tokenExample,
-  name: 'Example customer',
-  provided_id: 'customer-42',
-}
-export const properties = { region: 'EU', plan: 'gold' }
-export const api_environment_tag = 'Customer'
-
-const exampleBody = {
-  user_group_id: 'customer-42',
-  name: 'Example customer',
-  mapping: { '40': '213' },
-  properties,
-}
-
-export function userPaths(): Record<string, object> {
-  return {
-    '/api/user': { get: getOrCreateOperation(), post: rotateOperation(), put: updateOperation() },
-    [operationPaths.getOrCreate]: { post: byPost(getOrCreateOperation(), 'GET /api/user') },
-    [operationPaths.update]: { post: byPost(updateOperation(), 'PUT /api/user') },
-    [operationPaths.createSession]: { post: createSessionOperation() },
-    [operationPaths.endSessions]: { post: endSessionsOperation() },
-    [operationPaths.rotate]: { post: byPost(rotateOnlyOperation(), 'POST /api/user') },
-  }
-}
-
+/** An operation of `/api/user`. Its examples are those of its schemas. */
 interface DocumentedOperation {
   readonly operationId: string
+  readonly 'x-scopes': readonly Scope[]
+  readonly summary: string
   readonly description: string
+  readonly parameters?: readonly object[]
+  /** Any of these schemas. */
+  readonly body: readonly [SchemaName, ...SchemaName[]]
+  /** Default is that of the first schema. */
+  readonly bodyExample?: object
+  /** Any of these schemas. */
+  readonly response: readonly [SchemaName, ...SchemaName[]]
+  /** Description of the response. */
+  readonly returns: string
+  /** Error codes in addition to those of every operation. */
+  readonly faults: readonly FaultCode[]
 }
 
-/** Returns the operation at its own path. OpenAPI generators ignore the body of a GET. */
-function byPost<T extends DocumentedOperation>(operation: T, same: string): T {
-  const { operationId, description } = operation
-  return {
-    ...operation,
-    operationId: `${operationId}ByPost`,
-    description: `The same operation as \`${same}\`. ${description}`,
-  }
+const getOrCreate: DocumentedOperation = {
+  operationId: 'getOrCreateUserGroup',
+  'x-scopes': scopesFor('getOrCreate'),
+  summary: 'Get or create a user group',
+  description:
+    'Creates the user group or updates it to match the request. Fields that are sent are stored; absent fields keep their values. `name` may be absent only if the user group exists. The token never changes here. If several requests create the same user group at once, exactly one returns `new_user_group: true`, and all return the same token. Requires the scope `read` if nothing changes, otherwise `write`.',
+  body: ['UserGroupBody'],
+  response: ['GetOrCreateResponse'],
+  returns: 'The user group.',
+  faults: ['name_required'],
 }
 
-function getOrCreateOperation() {
-  return {
-    operationId: 'getOrCreateUserGroup',
-    tags: ['User groups'],
-    summary: 'Get or create a user group',
-    description:
-      'Creates the user group or updates it to match the request. Fields that are sent are stored; absent fields keep their values. `name` may be absent only if the user group exists. The token never changes here. If several requests create the same user group at once, exactly one returns `new_user_group: true`, and all return the same token. Requires the scope `read` if nothing changes, otherwise `write`.',
-    requestBody: jsonBody(reference('UserGroupBody'), exampleBody),
-    responses: responses({
-      response: jsonResponse(reference('GetOrCreateResponse'), 'The user group.', {
-        success: 1,
-        new_user_group: true,
-        user_group: { ...exampleGroup, properties },
-      }),
-      faults: [...jsonFaults, 'name_required'],
-    }),
-  }
+const update: DocumentedOperation = {
+  operationId: 'updateUserGroup',
+  'x-scopes': scopesFor('update'),
+  summary: 'Update a user group',
+  description:
+    'Changes an existing user group by the same field rules as GET; creates nothing. Requires the scope `write`.',
+  body: ['UserGroupBody'],
+  response: ['UpdateResponse'],
+  returns: 'The user group.',
+  faults: ['user_group_not_found'],
 }
-
-const rotationFaults: readonly FaultCode[] = [
-  ...jsonFaults,
-  'invalid_idempotency_key',
-  'token_not_found',
-  'token_superseded',
-  'idempotency_key_in_use',
-  'idempotency_key_reused',
-]
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
@@ -120,110 +100,110 @@ const methodOverride = {
   schema: { type: 'string', enum: ['GET', 'PUT'] },
 }
 
-const currentToken = { current_token: exampleGroup.token }
-const rotatedGroup = { success: 1, user_group: { ...exampleGroup, api_environment_tag } }
-
-/** Rotation at its own path, which knows no method override. */
-function rotateOnlyOperation() {
-  return {
-    operationId: 'rotateUserGroupToken',
-    tags: ['User groups'],
-    summary: 'Rotate the token of a user group',
-    description:
-      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. If several requests rotate the same token at once, exactly one succeeds. Requires the scope `write`.',
-    parameters: [idempotencyKey],
-    requestBody: jsonBody(reference('RotationBody'), currentToken),
-    responses: responses({
-      response: jsonResponse(
-        reference('RotationResponse'),
-        'The user group with its new token.',
-        rotatedGroup,
-      ),
-      faults: rotationFaults,
-    }),
-  }
-}
-
-function rotateOperation(): object {
-  return {
-    ...rotateOnlyOperation(),
-    parameters: [idempotencyKey, methodOverride],
-    requestBody: jsonBody(anyOf('RotationBody', 'UserGroupBody'), currentToken),
-    responses: responses({
-      response: jsonResponse(
-        anyOf('RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'),
-        'The user group with its new token.',
-        rotatedGroup,
-      ),
-      faults: [...rotationFaults, 'invalid_method_override', 'name_required', 'user_group_not_found'],
-    }),
-  }
-}
-
-function updateOperation() {
-  return {
-    operationId: 'updateUserGroup',
-    tags: ['User groups'],
-    summary: 'Update a user group',
-    description:
-      'Changes an existing user group by the same field rules as GET; creates nothing. Requires the scope `write`.',
-    requestBody: jsonBody(reference('UserGroupBody'), exampleBody),
-    responses: responses({
-      response: jsonResponse(reference('UpdateResponse'), 'The user group.', {
-        success: 1,
-        new_user_group: false,
-        user_group: { ...exampleGroup, properties, api_environment_tag },
-      }),
-      faults: [...jsonFaults, 'user_group_not_found'],
-    }),
-  }
-}
-
-function createSessionOperation() {
-  return {
-    operationId: 'createViewerSession',
-    tags: ['User groups'],
-    summary: 'Create a viewer session',
-    description:
-      'Returns a short-lived token of one viewer for the page that shows the dashboard. It says who looks; what it shows is read from the user group at each introspection, and a session can only narrow that. Nothing is stored. Requires the scope `read` or `write`.',
-    requestBody: jsonBody(reference('CreateSessionBody'), {
-      user_group_id: 'customer-42',
-      viewer: viewerExample,
-      narrow: { properties: { regions: ['EU'] } },
-      resources: ['sales-overview'],
-      expires_in_seconds: 900,
-    }),
-    responses: responses({
-      response: jsonResponse(reference('CreateSessionResponse'), 'The session.', {
-        success: 1,
-        session: {
-          token: sessionExample,
-          session_id: '4kTq9cZ1Xw2b',
-          expires_at: '2026-11-28T10:15:00Z',
-          expires_in_seconds: 900,
-        },
-      }),
-      faults: [...jsonFaults, 'user_group_not_found'],
-    }),
-  }
-}
-
-function endSessionsOperation() {
-  return {
-    operationId: 'endViewerSessions',
-    tags: ['User groups'],
-    summary: 'End viewer sessions',
-    description:
-      'Ends the sessions of one viewer, or of all viewers of a user group, that were created until now, also in this second. The user group token stays. Requires the scope `write`.',
-    requestBody: jsonBody(reference('EndSessionsBody'), { user_group_id: 'customer-42', viewer_id: 'u-7' }),
-    responses: responses({
-      response: jsonResponse(reference('EndSessionsResponse'), 'The sessions are over.', { success: 1 }),
-      faults: [...jsonFaults, 'user_group_not_found'],
-    }),
-  }
+const rotate: DocumentedOperation = {
+  operationId: 'rotateUserGroupToken',
+  'x-scopes': scopesFor('rotate'),
+  summary: 'Rotate the token of a user group',
+  description:
+    'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. If several requests rotate the same token at once, exactly one succeeds. Requires the scope `write`.',
+  parameters: [idempotencyKey],
+  body: ['RotationBody'],
+  bodyExample: { current_token: tokenExample },
+  response: ['RotationResponse'],
+  returns: 'The user group with its new token.',
+  faults: [
+    'invalid_idempotency_key',
+    'token_not_found',
+    'token_superseded',
+    'idempotency_key_in_use',
+    'idempotency_key_reused',
+  ],
 }
 
 /** The method override gives POST the bodies and responses of the other operations too. */
-function anyOf(...schemas: string[]): object {
-  return { anyOf: schemas.map(reference) }
+const post: DocumentedOperation = {
+  ...rotate,
+  parameters: [idempotencyKey, methodOverride],
+  body: ['RotationBody', 'UserGroupBody'],
+  response: ['RotationResponse', 'GetOrCreateResponse', 'UpdateResponse'],
+  faults: [...rotate.faults, 'invalid_method_override', 'name_required', 'user_group_not_found'],
+}
+
+const createSession: DocumentedOperation = {
+  operationId: 'createViewerSession',
+  'x-scopes': scopesFor('createSession'),
+  summary: 'Create a viewer session',
+  description:
+    'Returns a short-lived token of one viewer for the page that shows the dashboard. It says who looks; what it shows is read from the user group at each introspection, and a session can only narrow that. Nothing is stored. Requires the scope `read` or `write`.',
+  body: ['CreateSessionBody'],
+  bodyExample: {
+    user_group_id: 'customer-42',
+    viewer: viewerExample,
+    narrow: { properties: { regions: ['EU'] } },
+    resources: ['sales-overview'],
+    expires_in_seconds: 900,
+  },
+  response: ['CreateSessionResponse'],
+  returns: 'The session.',
+  faults: ['user_group_not_found'],
+}
+
+const endSessions: DocumentedOperation = {
+  operationId: 'endViewerSessions',
+  'x-scopes': scopesFor('endSessions'),
+  summary: 'End viewer sessions',
+  description:
+    'Ends the sessions of one viewer, or of all viewers of a user group, that were created until now, also in this second. The user group token stays. Requires the scope `write`.',
+  body: ['EndSessionsBody'],
+  response: ['EndSessionsResponse'],
+  returns: 'The sessions are over.',
+  faults: ['user_group_not_found'],
+}
+
+export function userPaths(): Record<string, object> {
+  return {
+    '/api/user': {
+      get: operationObject(getOrCreate),
+      post: operationObject(post),
+      put: operationObject(update),
+    },
+    [operationPaths.getOrCreate]: { post: byPost(getOrCreate, 'GET /api/user') },
+    [operationPaths.update]: { post: byPost(update, 'PUT /api/user') },
+    [operationPaths.createSession]: { post: operationObject(createSession) },
+    [operationPaths.endSessions]: { post: operationObject(endSessions) },
+    [operationPaths.rotate]: { post: byPost(rotate, 'POST /api/user') },
+  }
+}
+
+function operationObject({
+  body,
+  bodyExample,
+  response,
+  returns,
+  faults,
+  ...described
+}: DocumentedOperation) {
+  return {
+    ...described,
+    tags: ['User groups'],
+    requestBody: jsonBody(anyOf(body), bodyExample ?? exampleOf(userSchemas[body[0]])),
+    responses: responses({
+      response: jsonResponse(anyOf(response), returns, exampleOf(userSchemas[response[0]])),
+      faults: [...requestFaults, 'malformed_json', ...faults],
+    }),
+  }
+}
+
+/** Returns the operation at its own path. OpenAPI generators ignore the body of a GET. */
+function byPost(operation: DocumentedOperation, same: string): object {
+  return operationObject({
+    ...operation,
+    operationId: `${operation.operationId}ByPost`,
+    description: `The same operation as \`${same}\`. ${operation.description}`,
+  })
+}
+
+function anyOf(schemas: readonly SchemaName[]): object {
+  const [first, ...others] = schemas.map(reference)
+  return others.length === 0 ? (first as object) : { anyOf: [first, ...others] }
 }

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../../domain/store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
+import type { Look } from '../../domain/usage/look.ts'
 import type { Clock } from '../../domain/util/clock.ts'
 import type { UserGroupState } from '../../domain/user-group/user-group-store.ts'
 import type { Operation } from '../operations.ts'
@@ -14,6 +15,8 @@ export interface CacheableResponse {
   readonly state: UserGroupState | null
   /** Time until which the response is valid if the user group is unchanged, in milliseconds since the Unix epoch. 0 if unknown. */
   readonly cacheUntil: number
+  /** The look of an active introspection. */
+  readonly look?: Look
 }
 
 interface Entry extends CacheableResponse {
@@ -23,7 +26,7 @@ interface Entry extends CacheableResponse {
 /** Maximum size of an entry, so that a few large ones do not evict all others. */
 export const maxEntryBytes = 32 * 1024
 /** Memory per entry besides its texts. */
-const entryOverheadBytes = 250
+const entryOverheadBytes = 300
 /** Bits of the table of seen requests: 256 KB. */
 const seenBits = 2 ** 21
 /** Number of set bits at which the table is cleared, so that few new requests look repeated. */
@@ -67,15 +70,16 @@ export class ResponseCache {
       if (await this.#store.userGroups.isUnchanged(workspaceId, environment, cached.state)) return cached
     }
     const response = await respond()
-    const { state, cacheUntil } = response
+    const { state, cacheUntil, look } = response
     if (cacheUntil > 0 && state !== null && (hasRoom(this.#responses) || this.#isRepeated(key))) {
-      const { bucket, teamId } = state.location
       // A text built by concatenation is a tree, which V8 would flatten for each response.
       const json = Buffer.from(response.json).toString()
-      const size = sizeOf(key) + sizeOf(json) + entryOverheadBytes
+      const names = look === undefined ? '' : look.viewerId + look.resource
+      const size = sizeOf(key) + sizeOf(json) + sizeOf(names) + entryOverheadBytes
+      const { bucket, teamId } = state.location
       // A copy, because a location may be part of a larger object.
-      const kept = { location: { bucket, teamId }, stamp: state.stamp }
-      this.#responses.set(key, { json, state: kept, cacheUntil }, { size })
+      const kept = { location: look ?? { bucket, teamId }, stamp: state.stamp }
+      this.#responses.set(key, { json, state: kept, cacheUntil, ...(look && { look }) }, { size })
     }
     return response
   }

@@ -50,7 +50,7 @@ export function userRoutes(dependencies: UserRouteDependencies): FastPathRoute[]
         authentication.authenticate(raw.headers.authorization),
       )
       const operation = operationOf(raw)
-      authorize(context, context, { apiToken, operation }, rateLimiter)
+      authorize(context, context, { principal: apiToken, operation }, rateLimiter)
       checkBodyHeaders(raw, 'application/json', bodyLimit)
       return withBody(context, bodyLimit, (body) => handlers[operation](context, apiToken, body))
     },

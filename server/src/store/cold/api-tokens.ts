@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { decideRotation, isScope, type ApiToken } from '../../domain/api-token/api-token.ts'
+import {
+  decideRotation,
+  isScope,
+  isUsable,
+  type ApiToken,
+  type HashedApiToken,
+} from '../../domain/api-token/api-token.ts'
 import type { ApiTokenStore, NewApiToken } from '../../domain/api-token/api-token-store.ts'
 import type { RateLimit } from '../../domain/api-token/rate-limit.ts'
 import { usedUntil } from '../../domain/api-token/rate-limiter.ts'
@@ -7,10 +13,11 @@ import type { Environment } from '../../domain/environment.ts'
 import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Operation, type Operations } from './operation.ts'
-import { either, postgres, rowsOf, sql } from './sql.ts'
+import { either, postgres, raw, rowsOf, sql } from './sql.ts'
 
 export interface ApiTokenRow {
   readonly api_token_id: number
+  readonly token_hash: Uint8Array
   readonly workspace_id: number
   readonly environment: Environment
   readonly name: string
@@ -30,9 +37,24 @@ export const apiTokens: Operations<ApiTokenStore> = {
     return yield* insertApiToken(token)
   },
 
+  *createNamed(token) {
+    const { isAmbiguous } = yield* transaction()
+    yield* lockTable
+    const { workspaceId, environment, name, tokenHash, createdAt } = token
+    const known = yield* find(tokenHash)
+    if (known !== null) {
+      const isOwn = isAmbiguous && known.name === name && known.createdAt === createdAt
+      return isOwn ? known : 'hash_taken'
+    }
+    const others = yield* sql<ApiTokenRow>`SELECT * FROM api_token
+      WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND name = ${name} AND replaced_by IS NULL`
+    if (others.some((row) => isUsable(apiTokenOf(row), createdAt))) return 'name_taken'
+    return yield* insertApiToken(token)
+  },
+
   *createFirst(tokens) {
     const { isAmbiguous } = yield* transaction()
-    yield* postgres`LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE`
+    yield* lockTable
     // In this order: user groups of a damaged store that has API tokens are not read.
     const [used] = yield* sql`SELECT 1 AS used
       WHERE EXISTS (SELECT 1 FROM api_token) OR EXISTS (SELECT 1 FROM user_group)`
@@ -47,8 +69,13 @@ export const apiTokens: Operations<ApiTokenStore> = {
 
   find,
 
-  *list() {
-    return (yield* sql<ApiTokenRow>`SELECT * FROM api_token ORDER BY api_token_id`).map(apiTokenOf)
+  *list(tenantScope) {
+    const condition =
+      tenantScope === undefined
+        ? raw('')
+        : sql`WHERE workspace_id = ${tenantScope.workspaceId} AND environment = ${tenantScope.environment}`
+    const rows = yield* sql<ApiTokenRow>`SELECT * FROM api_token ${condition} ORDER BY api_token_id`
+    return rows.map((row): HashedApiToken => ({ ...apiTokenOf(row), tokenHash: row.token_hash }))
   },
 
   *revoke({ id, ...change }) {
@@ -62,16 +89,17 @@ export const apiTokens: Operations<ApiTokenStore> = {
     return { ...apiToken, revokedAt: change.now }
   },
 
-  *rotate({ id, tokenHash, oldTokenValidUntil, ...change }) {
+  *rotate({ id, tokenHash, oldTokenValidUntil, changes, ...change }) {
     const { isAmbiguous } = yield* transaction()
     const old = yield* lock(id)
     if (old === null) return { outcome: 'not_found' }
     const issued = isAmbiguous ? yield* find(tokenHash) : null
     if (issued !== null) return { outcome: 'rotated', apiToken: issued, oldApiToken: old }
-    const decision = decideRotation(old, { oldTokenValidUntil, now: change.now })
+    const decision = decideRotation(old, { oldTokenValidUntil, now: change.now, ...(changes && { changes }) })
     if (decision.outcome !== 'rotated') return decision
     const { replacement, oldExpiresAt } = decision
-    const apiToken = (yield* insertRow({ ...replacement, tokenHash })) as ApiToken
+    const apiToken = yield* insertRow({ ...replacement, tokenHash })
+    if (apiToken === null) return { outcome: 'hash_taken' }
     yield* sql`UPDATE api_token SET expires_at = ${oldExpiresAt}, replaced_by = ${apiToken.id} WHERE api_token_id = ${id}`
     const oldApiToken = { ...old, expiresAt: oldExpiresAt, replacedBy: apiToken.id }
     const { workspaceId, environment } = old
@@ -161,6 +189,9 @@ function* lock(id: number): Operation<ApiToken | null> {
     SELECT * FROM api_token WHERE api_token_id = ${id} ${postgres`FOR NO KEY UPDATE`}`
   return row === undefined ? null : apiTokenOf(row)
 }
+
+/** Makes creations that look for other API tokens run one at a time. */
+const lockTable = postgres`LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE`
 
 /** Locks API tokens in order, so that two processes never deadlock. */
 const lockAll = (ids: readonly number[]) =>

@@ -29,6 +29,11 @@ export const auditLog: Operations<AuditStore> = {
     return newestOf([...rows, ...creation], limit).map(auditEventOf)
   },
 
+  *recordExport({ conditions, ...change }) {
+    yield* transaction()
+    yield* appendAuditEvent('audit_log.exported', change, conditions)
+  },
+
   prune: inBatches(({ before, ...change }: PruneAuditEvents) => {
     // One event for all batches, also if a batch with an ambiguous commit is repeated.
     const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })

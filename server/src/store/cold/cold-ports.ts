@@ -1,13 +1,16 @@
 import type { Store } from '../../domain/store.ts'
 import type { WebhookDeliveryStore } from '../../domain/webhook/webhook-delivery-store.ts'
 import type { WebhookEndpointStore } from '../../domain/webhook/webhook-endpoint-store.ts'
+import { acceptedFindings } from './accepted-findings.ts'
 import { apiTokens } from './api-tokens.ts'
 import { auditLog } from './audit-log.ts'
 import { dataSources } from './data-sources.ts'
 import { encryptedTokens } from './encrypted-tokens.ts'
+import { jobs } from './jobs.ts'
 import { portOf, type Runner } from './operation.ts'
 import { secretKeys } from './secret-keys.ts'
-import { sessions } from './sessions.ts'
+import { consoleSessions } from './console-sessions.ts'
+import { usage } from './usage.ts'
 import { userGroupHistory } from './user-group-history.ts'
 import { userGroupSearch, type SearchLimits } from './user-group-search.ts'
 import { viewerSessions } from './viewer-sessions.ts'
@@ -19,12 +22,15 @@ import { workspaces } from './workspaces.ts'
 export function coldPorts(runner: Runner) {
   return {
     dataSources: portOf<Omit<Store['dataSources'], 'resolveEntries'>>(runner, 'DataSources', dataSources),
+    acceptedFindings: portOf<Store['acceptedFindings']>(runner, 'AcceptedFindings', acceptedFindings),
     workspaces: portOf<Store['workspaces']>(runner, 'Workspaces', workspaces),
     apiTokens: portOf<Store['apiTokens']>(runner, 'ApiTokens', apiTokens),
-    sessions: portOf<Store['sessions']>(runner, 'Sessions', sessions),
+    consoleSessions: portOf<Store['consoleSessions']>(runner, 'ConsoleSessions', consoleSessions),
+    jobs: portOf<Store['jobs']>(runner, 'Jobs', jobs),
     viewerSessions: portOf<Store['viewerSessions']>(runner, 'ViewerSessions', viewerSessions),
     secretKeys: portOf<Store['secretKeys']>(runner, 'SecretKeys', secretKeys),
     encryptedTokens: portOf<Store['encryptedTokens']>(runner, 'EncryptedTokens', encryptedTokens),
+    usage: portOf<Store['usage']>(runner, 'Usage', usage),
     userGroupHistory: portOf<Store['userGroupHistory']>(runner, 'UserGroupHistory', userGroupHistory),
     audit: portOf<Store['audit']>(runner, 'AuditLog', auditLog),
     webhookEndpoints: webhookEndpointStore(runner),

@@ -60,6 +60,18 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     return created
   },
 
+  *renameSchema(command) {
+    yield* changeRegistry()
+    const { workspaceId, id, name } = command
+    const [row] = yield* selectSchema(command, id)
+    if (row === undefined || row.name === name) return row !== undefined
+    yield* sql`UPDATE schema SET name = ${name} WHERE workspace_id = ${workspaceId} AND schema_id = ${id}`
+    yield* renewVersion(command)
+    const details = { schema_id: id, provided_id: row.provided_id, changed_fields: ['name'] }
+    yield* appendAuditEvent('schema.updated', command, details)
+    return true
+  },
+
   *listSchemas(workspaceId, environment) {
     const rows = yield* sql<SchemaRow>`SELECT * FROM schema
         WHERE workspace_id = ${workspaceId} AND environment = ${environment} ORDER BY schema_id`
@@ -106,6 +118,19 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     return created
   },
 
+  *rename(command) {
+    yield* changeRegistry()
+    const { workspaceId, id, name } = command
+    const [row] = yield* selectDataSources(command, sql`data_source_id = ${id}`, 1)
+    if (row === undefined || row.name === name) return row !== undefined
+    yield* sql`UPDATE data_source SET name = ${name} WHERE workspace_id = ${workspaceId} AND data_source_id = ${id}`
+    yield* renewVersion(command)
+    const { schema_id, provided_id } = row
+    const details = { data_source_id: id, schema_id, provided_id, changed_fields: ['name'] }
+    yield* appendAuditEvent('data_source.updated', command, details)
+    return true
+  },
+
   *list({ schemaId, afterId, limit, ...scope }) {
     const ofSchema = schemaId === undefined ? raw('') : sql`AND schema_id = ${schemaId}`
     return (yield* selectDataSources(scope, sql`data_source_id > ${afterId ?? 0} ${ofSchema}`, limit)).map(
@@ -123,6 +148,7 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     const [schema] = (yield* selectSchema(command, schema_id)) as [SchemaRow]
     const others = yield* selectByProvidedId(schema, String(id))
     if (yield* isMapped(schema, namesOf(dataSourceOf(row), others.length > 0))) return 'in_use'
+    if (command.isDryRun === true) return 'deleted'
     yield* sql`DELETE FROM data_source WHERE workspace_id = ${workspaceId} AND data_source_id = ${id}`
     yield* renewVersion(command)
     yield* appendAuditEvent('data_source.deleted', command, { data_source_id: id, schema_id, provided_id })

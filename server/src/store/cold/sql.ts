@@ -100,7 +100,7 @@ export function postgres(strings: TemplateStringsArray, ...values: readonly unkn
   return either({ sqlite: raw(''), postgres: sql(strings, ...values) })
 }
 
-export type ColumnType = 'bigint' | 'bytea' | 'smallint' | 'text' | 'uuid'
+export type ColumnType = 'bigint' | 'bytea' | 'integer' | 'smallint' | 'text' | 'uuid'
 
 /**
  * Writes a table of these rows, for `FROM`. The rows are one parameter on SQLite (a JSON array) and one for each column on PostgreSQL,

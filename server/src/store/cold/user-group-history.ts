@@ -1,10 +1,17 @@
-import type { UserGroupHistoryStore } from '../../domain/user-group/user-group-history-store.ts'
+import { firstEventId } from '../../domain/audit/audit-event.ts'
+import type {
+  EraseUserGroup,
+  UserGroupHistoryStore,
+} from '../../domain/user-group/user-group-history-store.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
-import { forEachShard, inBatches, type Operations } from './operation.ts'
-import { either, postgres, raw, rowsOf, sql } from './sql.ts'
+import { appendAuditEvent } from './audit-log.ts'
+import { forEachShard, inBatches, transaction, type Operation, type Operations } from './operation.ts'
+import { either, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
 /** Number of deleted user groups that one batch removes. */
 const batchSize = 1000
+
+const gracePeriodsShown = 100
 
 interface ExpiredRow {
   readonly bucket: number
@@ -12,7 +19,21 @@ interface ExpiredRow {
   readonly team_id: number
 }
 
-/** Earlier versions of user groups, and deleted user groups. */
+/** `created_at`: time of the creation event. */
+interface ErasableRow {
+  readonly bucket: number
+  readonly created_at: number
+}
+
+/** The bucket of a row, which SQLite does not have. */
+const bucketColumn = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
+
+interface GracePeriodRow {
+  readonly superseded_at: number
+  readonly valid_until: number
+}
+
+/** Earlier versions of user groups, their superseded tokens, and deleted user groups. */
 export const userGroupHistory: Operations<UserGroupHistoryStore> = {
   *listDeleted({ workspaceId, environment, deletedAfter, afterTeamId, limit }) {
     // `+ 0` prevents the use of the index of `deleted_at`.
@@ -31,10 +52,17 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
     return rows.map(versionOf)
   },
 
+  *listGracePeriods({ workspaceId, bucket, teamId, now }) {
+    const rows = yield* sql<GracePeriodRow>`SELECT superseded_at, valid_until FROM superseded_token
+      WHERE workspace_id = ${workspaceId} ${postgres`AND bucket = ${bucket}`} AND team_id = ${teamId} AND valid_until > ${now}
+      ORDER BY valid_until DESC LIMIT ${gracePeriodsShown}`.inBucket(bucket)
+    return rows.map((row) => ({ supersededAt: row.superseded_at, validUntil: row.valid_until }))
+  },
+
   deleteExpired: inBatches((deletedBefore: number) => {
-    const bucket = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
     return function* () {
-      const expired = yield* sql<ExpiredRow>`SELECT ${bucket}, workspace_id, team_id FROM deleted_user_group
+      const expired =
+        yield* sql<ExpiredRow>`SELECT ${bucketColumn}, workspace_id, team_id FROM deleted_user_group
         WHERE deleted_at <= ${deletedBefore} ORDER BY deleted_at LIMIT ${batchSize}`.inBucket(null)
       yield* forEachShard(expired, (shardBucket, rows) => [
         deletion('user_group_version', shardBucket, rows),
@@ -45,6 +73,48 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
       return { count: expired.length, isDone: expired.length < batchSize }
     }
   }),
+
+  *erase({ usageRows, ...command }) {
+    yield* transaction()
+    const { workspaceId, environment, teamId } = command
+    const [row] = yield* sql<ErasableRow>`SELECT ${bucketColumn}, created_at FROM deleted_user_group
+      WHERE workspace_id = ${workspaceId} AND team_id = ${teamId} AND environment = ${environment}`.inBucket(
+      null,
+    )
+    if (row === undefined) return null
+    const remove = (table: string) => sql`DELETE FROM ${raw(table)}
+      WHERE workspace_id = ${workspaceId} AND team_id = ${teamId} ${postgres`AND bucket = ${row.bucket}`} RETURNING 1`
+    // A restoration or another erasure may come first. Citus locks no row whose shard it does not know.
+    if ((yield* remove('deleted_user_group')).length === 0) return null
+    const { length: versions } = yield* remove('user_group_version')
+    yield* remove('last_introspection')
+    yield* remove('ended_session')
+    const auditEvents = yield* eraseAuditEvents(command, row)
+    const details = { team_id: teamId, versions, audit_events: auditEvents, usage_rows: usageRows }
+    yield* appendAuditEvent('user_group.erased', command, details)
+    return { versions, auditEvents }
+  },
+}
+
+/**
+ * Erases the id and the details of the audit events of a user group, and returns how many. Its creation is not in the index of the others,
+ * and is found by its time.
+ */
+function* eraseAuditEvents(
+  command: Omit<EraseUserGroup, 'usageRows'>,
+  { bucket, created_at }: ErasableRow,
+): Operation<number> {
+  const { workspaceId, environment, teamId } = command
+  const erase = (condition: Sql) => sql`UPDATE audit_event SET provided_id = '', details = NULL
+    WHERE workspace_id = ${workspaceId} AND ${condition} ${postgres`AND bucket = ${bucket}`} RETURNING 1`
+  const { length } = yield* erase(
+    sql`environment || '' = ${environment} AND team_id = ${teamId} AND action <> 'user_group.created'`,
+  )
+  const [first, before] = [firstEventId(created_at), firstEventId(created_at + 1)]
+  const creation = yield* erase(
+    sql`environment = ${environment} AND event_id >= ${first} AND event_id < ${before} AND team_id + 0 = ${teamId}`,
+  )
+  return length + creation.length
 }
 
 function deletion(

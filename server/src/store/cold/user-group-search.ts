@@ -5,7 +5,9 @@ import type {
   SearchUserGroups,
   UserGroupFilter,
   UserGroupSearchStore,
+  UserGroupSort,
 } from '../../domain/user-group/user-group-search-store.ts'
+import { maxCounted } from '../../domain/util/page.ts'
 import { entryCountsOf } from '../entry-counts.ts'
 import { jsonOf } from '../postgres/data-source-sql.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
@@ -57,6 +59,18 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
       return result
     },
 
+    *count({ workspaceId, environment, filter, position }) {
+      const scope = { workspaceId, environment }
+      if (filter.mappedTo?.length === 0) return { count: 0, position: null }
+      if (isIndexed(filter)) return yield* countIndexed(scope, filter)
+      const { candidates, end } = yield* sliceOf(scope, filter, position, limits)
+      const isExamined = filter.providedIdPrefix !== undefined || !hasPart(filter)
+      const examined = isExamined ? candidates : yield* withParts(scope, candidates, filter)
+      const conditions = conditionsOf(filter)
+      const [row] = yield* selectOf<CountRow>(scope, examined, raw('count(*) AS count'), conditions)
+      return { count: row?.count ?? 0, position: end }
+    },
+
     *countEntries({ workspaceId, environment, after }) {
       const [schemaKey, dataSourceKey] = after ?? ['', '']
       // Compare the whole key: with a part of it, SQLite would scan all rows of the entry to continue after.
@@ -76,13 +90,44 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
   }
 }
 
+interface CountRow {
+  readonly count: number
+}
+
+/** Returns whether the entries of an index are the user groups that match. */
+function isIndexed({ suspended, ...others }: UserGroupFilter): boolean {
+  return suspended !== false && Object.keys(others).length === 0
+}
+
+/** Counts entries of an index up to one more than the maximum. */
+function* countIndexed(
+  { workspaceId, environment }: TenantScope,
+  { suspended }: UserGroupFilter,
+): Operation<{ readonly count: number; readonly position: null }> {
+  const condition = raw(suspended === true ? 'AND suspended_at IS NOT NULL' : '')
+  const [row] = yield* sql<CountRow>`SELECT count(*) AS count FROM (
+      SELECT 1 FROM user_group WHERE workspace_id = ${workspaceId} AND environment = ${environment} ${condition}
+      LIMIT ${maxCounted + 1}
+    ) AS entry`.inBucket(null)
+  return { count: row?.count ?? 0, position: null }
+}
+
 function* searchSlice(
-  { workspaceId, environment, filter, position, limit }: SearchUserGroups,
+  { workspaceId, environment, filter, sort, position, limit }: SearchUserGroups,
   limits: Pick<SearchLimits, 'rows' | 'runs'>,
 ) {
   const scope = { workspaceId, environment }
-  let { candidates, end } = yield* sliceOf(scope, filter, position, limits)
-  if (hasPart(filter) && filter.providedIdPrefix === undefined) {
+  let { candidates, end } =
+    sort === undefined
+      ? yield* sliceOf(scope, filter, position, limits)
+      : yield* sorted(
+          scope,
+          filter,
+          sort,
+          position,
+          Object.keys(filter).length === 0 ? limit + 1 : limits.rows,
+        )
+  if (hasPart(filter) && filter.providedIdPrefix === undefined && sort === undefined) {
     // Most have the part, unless its characters are frequent in another order.
     const first = candidates.slice(0, 2 * limit)
     const others = candidates.slice(first.length)
@@ -90,7 +135,7 @@ function* searchSlice(
     if (candidates.length < limit) candidates = [...candidates, ...(yield* withParts(scope, others, filter))]
     else if (others.length > 0) end = first.at(-1)?.position ?? null
   }
-  const conditions = conditionsOf(filter)
+  const conditions = conditionsOf(filter, sort !== undefined)
   if (conditions.length === 0 && candidates.length > limit) {
     candidates = candidates.slice(0, limit)
     end = candidates.at(-1)?.position ?? null
@@ -146,6 +191,52 @@ function* withPrefix(
     )
     .map((row) => ({ teamId: row.team_id, position: row.provided_id }))
   return { candidates, end: rows.length === limit ? (rows.at(-1)?.provided_id ?? null) : null }
+}
+
+const sortKeys: Readonly<Record<UserGroupSort['by'], Sql>> = {
+  name: either({ sqlite: raw('lower(name)'), postgres: raw('lower(name COLLATE "C")') }),
+  user_group_id: raw('provided_id'),
+  created_at: raw('created_at'),
+}
+
+/** Reads a slice of the index that gives the order. */
+function* sorted(
+  { workspaceId, environment }: TenantScope,
+  filter: UserGroupFilter,
+  { by, isDescending }: UserGroupSort,
+  position: string | null,
+  limit: number,
+): Operation<Slice> {
+  const key = sortKeys[by]
+  const direction = raw(isDescending ? 'DESC' : 'ASC')
+  const inTenantScope = sql`workspace_id ${by === 'user_group_id' ? raw('') : postgres`+ 0`} = ${workspaceId} AND environment = ${environment}`
+  const follows = raw(isDescending ? '<' : '>')
+  const [, after, teamId] =
+    position === null ? [] : (JSON.parse(position) as [string, string | number, number])
+  // Not one comparison of rows: SQLite would begin at the first row for it.
+  const ranges =
+    after === undefined
+      ? [raw('')]
+      : [sql`AND ${key} = ${after} AND team_id ${follows} ${teamId}`, sql`AND ${key} ${follows} ${after}`]
+  const rows: (TextRow & { readonly sort_key: string | number })[] = []
+  for (const range of ranges)
+    if (rows.length < limit)
+      rows.push(
+        ...(yield* sql<(typeof rows)[number]>`
+          SELECT team_id, provided_id, name, ${key} AS sort_key FROM user_group
+          WHERE ${inTenantScope} ${range}
+          ORDER BY ${key} ${direction}, team_id ${direction} LIMIT ${limit - rows.length}`.inBucket(null)),
+      )
+  const positionOf = ({ sort_key, team_id }: (typeof rows)[number]) => JSON.stringify([by, sort_key, team_id])
+  const { providedIdPrefix = '' } = filter
+  const candidates = rows
+    .filter(({ provided_id }) => provided_id.startsWith(providedIdPrefix))
+    .filter(
+      ({ provided_id, name }) => !hasPart(filter) || hasParts({ providedId: provided_id, name }, filter),
+    )
+    .map((row) => ({ teamId: row.team_id, position: positionOf(row) }))
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return { candidates, end: last === undefined ? null : positionOf(last) }
 }
 
 type TextRow = Pick<UserGroupRow, 'team_id' | 'provided_id' | 'name'>
@@ -242,15 +333,12 @@ function* selectOf<Row>(
     )}`.inBucket(null)
 }
 
-function conditionsOf({
-  providedIdPrefix,
-  property,
-  mappedTo,
-  schemaKey,
-  suspended,
-}: UserGroupFilter): Sql[] {
-  // Without a prefix, the slice already has only these rows.
-  const entries = providedIdPrefix === undefined ? undefined : mappedTo
+function conditionsOf(
+  { providedIdPrefix, property, mappedTo, schemaKey, suspended }: UserGroupFilter,
+  isSorted = false,
+): Sql[] {
+  // Without an order or a prefix, the slice already has only these rows.
+  const entries = providedIdPrefix === undefined && !isSorted ? undefined : mappedTo
   return [
     ...(property === undefined ? [] : [hasProperty(property)]),
     ...(schemaKey === undefined

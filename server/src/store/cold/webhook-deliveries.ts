@@ -3,6 +3,7 @@ import type { EventType } from '../../domain/event/event.ts'
 import { retryPeriodMs } from '../../domain/webhook/retry-schedule.ts'
 import { attemptsByEndpoint, decideClaim, recordedState } from '../../domain/webhook/delivery-decisions.ts'
 import type { DeliveryState, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts'
+import { healthOfAttempts } from '../../domain/webhook/webhook-endpoint.ts'
 import type {
   DueDelivery,
   RecordAttempts,
@@ -51,7 +52,11 @@ interface WebhookDeliveryRow {
   readonly response_status: number | null
   readonly duration_ms: number | null
   readonly error_code: string | null
+  readonly signature: string | null
+  readonly response_headers: string | null
 }
+
+type QueueRow = Pick<WebhookDeliveryRow, 'webhook_endpoint_id' | 'team_id'>
 
 /** Maximum number of endpoints that `due` reads, each with a query of its own. The others are first in the next step. */
 const maxDueEndpoints = 128
@@ -179,24 +184,26 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     return rows.map(deliveryOf)
   },
 
+  *find({ workspaceId, environment, endpointId, id }) {
+    const [row] = yield* sql<WebhookDeliveryRow>`SELECT * FROM webhook_delivery
+      WHERE webhook_delivery_id = ${id} AND webhook_endpoint_id = ${endpointId}
+        AND workspace_id = ${workspaceId} AND environment = ${environment}`
+    if (row === undefined) return null
+    const { body, signature, response_headers: responseHeaders } = row
+    return { ...deliveryOf(row), body, signature, responseHeaders }
+  },
+
   deleteOlderThan: inBatches(
     (before: number) =>
       function* () {
         yield* changeQueues()
-        const { length } = yield* sql`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
+        const rows = yield* sql<QueueRow>`DELETE FROM webhook_delivery WHERE webhook_delivery_id IN (
           SELECT webhook_delivery_id FROM webhook_delivery
           WHERE event_id < ${firstEventId(before)} AND (state = 'delivered' OR event_id < ${firstEventId(before - retryPeriodMs)})
           ORDER BY event_id LIMIT ${maxBatchDeliveries}
-        ) RETURNING 1`
-        const isDone = length < maxBatchDeliveries
-        // The first of a queue may have been deleted, also by an earlier run that was interrupted.
-        if (isDone)
-          yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${before}
-          WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
-            SELECT min(webhook_delivery_id) FROM webhook_delivery WHERE state <> 'delivered'
-            GROUP BY webhook_endpoint_id, team_id
-          )`
-        return { count: length, isDone }
+        ) RETURNING webhook_endpoint_id, team_id`
+        yield* promote(rows, before)
+        return { count: rows.length, isDone: rows.length < maxBatchDeliveries }
       },
   ),
 }
@@ -219,7 +226,7 @@ export function* redeliverBatch({
       : sql`event_id >= ${firstEventId(which.since)} AND event_id < ${firstEventId(which.until)}
           AND last_attempt_at < ${now} AND NOT (state = 'pending' AND attempts = 0)
           ORDER BY webhook_delivery_id LIMIT ${maxBatchDeliveries}`
-  const rows = yield* sql<{ webhook_endpoint_id: number; team_id: number }>`
+  const rows = yield* sql<QueueRow>`
     UPDATE webhook_delivery SET state = 'pending', attempts = 0, first_attempt_at = NULL,
       next_attempt_at = CASE WHEN next_attempt_at IS NULL THEN NULL ELSE CAST(${now} AS bigint) END
     WHERE webhook_delivery_id IN (
@@ -230,10 +237,7 @@ export function* redeliverBatch({
 }
 
 /** Makes the first deliveries of queues due, unless they have a next attempt. */
-const promote = (
-  queues: readonly Pick<WebhookDeliveryRow, 'webhook_endpoint_id' | 'team_id'>[],
-  now: number,
-) => sql`
+const promote = (queues: readonly QueueRow[], now: number) => sql`
   UPDATE webhook_delivery SET next_attempt_at = ${now}
   WHERE next_attempt_at IS NULL AND webhook_delivery_id IN (
     SELECT (
@@ -248,7 +252,8 @@ const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recor
   UPDATE webhook_delivery SET state = new.state, attempts = new.attempts,
     first_attempt_at = coalesce(first_attempt_at, new.startedAt), last_attempt_at = new.startedAt,
     next_attempt_at = new.nextAttemptAt, response_status = new.responseStatus,
-    duration_ms = new.durationMs, error_code = new.errorCode
+    duration_ms = new.durationMs, error_code = new.errorCode, signature = new.signature,
+    response_headers = new.responseHeaders
   FROM ${rowsOf(
     'new',
     {
@@ -260,6 +265,8 @@ const setStates = (attempts: readonly (RecordedAttempt & ReturnType<typeof recor
       responseStatus: 'bigint',
       durationMs: 'bigint',
       errorCode: 'text',
+      signature: 'text',
+      responseHeaders: 'text',
     },
     attempts,
   )}
@@ -293,7 +300,8 @@ function targetsOf(
     secretsOf.get(id)?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
   return endpoints.map((row) => ({
     ...endpointOf(row),
-    isSucceeding: row.last_success_at !== null && row.failing_since === null,
+    isSucceeding:
+      healthOfAttempts({ lastSuccessAt: row.last_success_at, failingSince: row.failing_since }) === 'ok',
     secrets: secretsOf.get(row.webhook_endpoint_id) ?? [],
   }))
 }

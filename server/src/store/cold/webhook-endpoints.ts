@@ -4,6 +4,7 @@ import type { EventType } from '../../domain/event/event.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { SecretKeyRetired } from '../../domain/user-group/user-group-store.ts'
 import {
+  healthOfAttempts,
   nextOverlapAt,
   type WebhookEndpoint,
   type WebhookState,
@@ -47,7 +48,7 @@ export const maxBatchDeliveries = 1000
 
 /** Webhook endpoints and their secrets. */
 export const webhookEndpoints: Operations<WebhookEndpointStore> = {
-  *create({ sealSecret, position, maxOfWorkspace, ...endpoint }) {
+  *create({ sealSecret, position, maxOfWorkspace, needsNewName, ...endpoint }) {
     const { isAmbiguous } = yield* changeQueues()
     const { workspaceId, environment, name, url, eventTypes, now } = endpoint
     if (isAmbiguous) {
@@ -59,6 +60,11 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
         (row) => Buffer.compare(row.token_sealed, sealSecret(row.webhook_endpoint_id).sealed) === 0,
       )
       if (own !== undefined) return endpointOf(own)
+    }
+    if (needsNewName === true) {
+      const others = yield* sql`SELECT 1 FROM webhook_endpoint
+        WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND name = ${name} LIMIT 1`
+      if (others.length > 0) return { outcome: 'name_taken' }
     }
     const [found] = yield* sql<{ count: number }>`
       SELECT count(*) AS count FROM webhook_endpoint WHERE workspace_id = ${workspaceId}`
@@ -188,10 +194,11 @@ function* healthOf(rows: readonly FoundRow[]): Operation<WebhookEndpointHealth[]
       failing = 0,
       oldest_event_id = null,
     } = undelivered.get(row.webhook_endpoint_id) ?? {}
+    const attempts = { lastSuccessAt: row.last_success_at, failingSince: row.failing_since }
     return {
       ...endpointOf(row),
-      lastSuccessAt: row.last_success_at,
-      failingSince: row.failing_since,
+      ...attempts,
+      health: healthOfAttempts(attempts),
       pending,
       failing,
       oldestEventId: oldest_event_id,

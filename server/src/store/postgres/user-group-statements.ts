@@ -188,6 +188,7 @@ export class UserGroupStatements {
     const version = checks.find(({ registryVersion }) => registryVersion !== null)?.registryVersion ?? null
     const written =
       changes.length === 0 ? new Set() : await this.#write(scope, changes, changesOf(changes, version), sent)
+    if (written.size < changes.length) this.#mappings.forget({ workspaceId, environment })
     return decisions.map((decision, i) => {
       if (!('to' in decision)) return decision
       const { to } = decision

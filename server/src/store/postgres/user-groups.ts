@@ -61,6 +61,8 @@ import { UserGroupReads, type UserGroupParts } from './user-group-reads.ts'
  */
 export class UserGroups extends UserGroupReads implements UserGroupStore {
   readonly #teamIds: TeamIds
+  /** Moving average: 1 if all recent `getOrCreate` created, 0 if none. */
+  #shareOfCreations = 0
 
   constructor(primary: PrimaryPool, retry: Retry, parts: UserGroupParts) {
     super(primary, retry, parts)
@@ -82,10 +84,25 @@ export class UserGroups extends UserGroupReads implements UserGroupStore {
       }
       // After a failover, the sequence may give the id to another user group.
       if (this.primary.lossCount !== lossesAtIssue) issued = undefined
-      for (let isRepeated = false; ; isRepeated = true) {
+      const issue = async () => {
+        if (issued === undefined) {
+          lossesAtIssue = this.primary.lossCount
+          issued = await this.#issue(command, key.bucket)
+          ownTeamIds.add(issued.teamId)
+        }
+        return issued
+      }
+      const insertsFirst = !attempt.isAmbiguous && this.#insertsFirst(command)
+      if (insertsFirst) {
+        const created = await this.#create({ ...command, key }, issue, false, attempt)
+        // A refused mapping may be that of an unchanged user group.
+        if (created?.outcome === 'created') return created
+      }
+      for (let isRepeated = insertsFirst; ; isRepeated = true) {
         const row = await this.statements.selectView.add(key, attempt)
         const isOurs = row !== null && attempt.isAmbiguous && ownTeamIds.has(row.team_id)
         const decision = decideGetOrCreate(row, command)
+        if (decision !== 'create') this.#count(false)
         switch (decision) {
           case 'unchanged': {
             if (row === null) continue
@@ -99,14 +116,6 @@ export class UserGroups extends UserGroupReads implements UserGroupStore {
             continue
           }
           case 'create': {
-            const issue = async () => {
-              if (issued === undefined) {
-                lossesAtIssue = this.primary.lossCount
-                issued = await this.#issue(command, key.bucket)
-                ownTeamIds.add(issued.teamId)
-              }
-              return issued
-            }
             const created = await this.#create({ ...command, key }, issue, isRepeated, attempt)
             if (created !== null) return created
             continue
@@ -275,6 +284,15 @@ export class UserGroups extends UserGroupReads implements UserGroupStore {
     })
   }
 
+  /** Returns whether to insert the user group before it is looked up, which saves a statement if it does not exist. */
+  #insertsFirst(command: GetOrCreateUserGroup): boolean {
+    return this.#shareOfCreations > 0.8 && decideGetOrCreate(null, command) === 'create'
+  }
+
+  #count(isCreation: boolean): void {
+    this.#shareOfCreations += (Number(isCreation) - this.#shareOfCreations) / 100
+  }
+
   /** Draws a team id and issues the token for it. */
   async #issue(command: GetOrCreateUserGroup, bucket: number): Promise<IssuedToken> {
     const teamId = await this.#teamIds.next()
@@ -289,6 +307,7 @@ export class UserGroups extends UserGroupReads implements UserGroupStore {
     attempt: Attempt,
   ): Promise<GetOrCreateOutcome | null> {
     const mapping = mappingToCheck(command)
+    if (isRepeated) this.mappings.forget(command.key)
     const { refusal, registryVersion } = await this.mappings.check(command.key, mapping, attempt)
     if (refusal !== null) return refusal
     const { teamId, token } = await issue()
@@ -299,6 +318,7 @@ export class UserGroups extends UserGroupReads implements UserGroupStore {
     const { author, requestId, now } = command
     const item = { workspaceId, environment, bucket, author, requestId, now, creation, registryVersion }
     const isCreated = await attempt.change((sent) => this.statements.create.add(item, attempt, sent))
+    if (isCreated) this.#count(true)
     return isCreated ? { outcome: 'created', userGroup: creation.userGroup } : null
   }
 

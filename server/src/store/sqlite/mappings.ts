@@ -82,20 +82,26 @@ export class Mappings {
   check(scope: TenantScope, toCheck: MappingToCheck | null): RefusedMapping | null {
     if (toCheck === null) return null
     const { mapping, mode } = toCheck
+    // Without a registered schema, no entry can name one twice.
+    if (mode === 'free' && this.#versionOf(scope) === undefined) return null
     const entries = refusedEntries(this.resolveEntries(scope, mappingEntries(mapping)), mode)
     return entries.length === 0 ? null : { outcome: 'mapping_refused', entries }
   }
 
   findRegistered(scope: TenantScope, mapping: JsonText | null): readonly RegisteredEntry[] {
-    const { workspaceId, environment } = scope
-    const version = mapping === null ? undefined : this.#selectVersion.get(workspaceId, environment)
+    const version = mapping === null ? undefined : this.#versionOf(scope)
     if (mapping === null || version === undefined) return []
-    const versioned = { workspaceId, environment, version, mapping }
+    const versioned = { ...scope, version, mapping }
     const known = this.#resolvedMappings.get(versioned)
     if (known !== undefined) return known
     const entries = this.resolveEntries(scope, mappingEntries(mapping)).filter(isRegistered)
     this.#resolvedMappings.set(versioned, entries)
     return entries
+  }
+
+  /** Returns undefined if no schema was ever registered. */
+  #versionOf({ workspaceId, environment }: TenantScope): string | undefined {
+    return this.#selectVersion.get(workspaceId, environment)
   }
 
   /** Updates the index of mapping entries. */

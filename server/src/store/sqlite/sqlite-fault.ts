@@ -64,11 +64,13 @@ export function problemOf(error: unknown, path: string): string | undefined {
   if (!(error instanceof Error)) return undefined
   const isMissing = error.message.startsWith('Could not locate the bindings file')
   if (!isMissing && errorCodeOf(error) !== 'ERR_DLOPEN_FAILED') return undefined
-  const isOfThisSystem = isMissing || error.message.includes('NODE_MODULE_VERSION')
-  const [target, option] = isOfThisSystem
-    ? [`Node ${process.versions.node.split('.')[0]}`, '']
-    : [`this system (${error.message.split('\n')[0]})`, ' --build-from-source']
-  return `better-sqlite3 is not built for ${target}: run \`npm rebuild better-sqlite3${option}\` (pnpm: \`pnpm approve-builds\`), or set DATABASE_URL to PostgreSQL`
+  const ofNode = `Node ${process.versions.node.split('.')[0]}`
+  const [target, remedy] = isMissing
+    ? [ofNode, '` (pnpm: `pnpm approve-builds`)']
+    : error.message.includes('NODE_MODULE_VERSION')
+      ? [ofNode, '` (pnpm: `pnpm rebuild better-sqlite3`)']
+      : [`this system (${error.message.split('\n')[0]})`, ' --build-from-source`']
+  return `better-sqlite3 is not built for ${target}: run \`npm rebuild better-sqlite3${remedy}, or set DATABASE_URL to PostgreSQL`
 }
 
 /** Converts an error to a fault. Its reason has the code and the remedy for the log, never the driver's message. */

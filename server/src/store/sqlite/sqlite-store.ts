@@ -3,6 +3,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import type { EventStore } from '../../domain/event/event-store.ts'
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
+import { addDays, countBits } from '../../domain/usage/calendar.ts'
 import { hasProperty, hasSchemaKey } from '../../domain/user-group/user-group-filter.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
 import type { BatchObserver } from '../batch-observer.ts'
@@ -53,7 +54,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     { changeTracker, integrity },
     options,
   )
-  addSearchFunctions(database)
+  addFunctions(database)
   const audit = new AuditLog(database)
   const runner = new SqliteRunner(commit, database)
   const cold = coldPorts(runner)
@@ -94,7 +95,7 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
 /** A call takes at most some milliseconds, for which other requests wait. */
 const searchLimits = { rows: 500, ms: 4, runs: 32, indexedRows: 100 }
 
-function addSearchFunctions(database: Database): void {
+function addFunctions(database: Database): void {
   const options = { deterministic: true, directOnly: true }
   database.function('has_property', options, (properties: unknown, path: unknown, value: unknown) =>
     Number(hasProperty(properties as string | null, JSON.parse(String(path)) as string[], String(value))),
@@ -102,6 +103,15 @@ function addSearchFunctions(database: Database): void {
   database.function('has_schema_key', options, (mapping: unknown, schemaKey: unknown) =>
     Number(hasSchemaKey(mapping as string | null, String(schemaKey))),
   )
+  // As in PostgreSQL.
+  database.function('bit_count', options, (days: unknown) => countBits(days as number))
+  database.aggregate('bit_or', { ...options, start: 0, step: (all: number, days: number) => all | days })
+  database.aggregate('count_days', {
+    ...options,
+    start: () => new Array<number>(31).fill(0),
+    step: addDays,
+    result: (counts: readonly number[]) => JSON.stringify(counts),
+  })
 }
 
 function startGroupCommit(

@@ -149,17 +149,36 @@ const headerLength = 100
  * @throws StoreError
  */
 export function refuseLostLog(path: string): void {
-  if (existsSync(`${path}-wal`) || !existsSync(`${path}-shm`)) return
-  const header = Buffer.alloc(headerLength)
-  // Closing the file releases this process's locks on it. It has none, because there is no log.
-  const file = openSync(`${path}-shm`, 'r')
-  readSync(file, header, 0, headerLength, 0)
-  closeSync(file)
-  const read = (at: number) => (endianness() === 'LE' ? header.readUInt32LE(at) : header.readUInt32BE(at))
-  if (header[isInitAt] === 0 || read(framesAt) <= read(checkpointedAt)) return
+  const log = `${path}-wal`
+  if (existsSync(log)) return
+  const header = readIndexHeader(path)
+  if (header === null || !holdsCommits(header)) return
+  // Another process may have created or deleted both files meanwhile. Each new index has other salts.
+  if (existsSync(log) || readIndexHeader(path)?.equals(header) !== true) return
   const name = basename(path)
   throw new StoreError(
     `${name}-wal is missing and holds the last commits; put it back, or, if a service is running, stop it by SIGTERM; ` +
       `to continue without these commits, remove ${name}-shm`,
   )
+}
+
+/** Returns null if there is no index. */
+function readIndexHeader(path: string): Buffer | null {
+  const header = Buffer.alloc(headerLength)
+  try {
+    // Closing the file releases this process's locks on it. It has none, because there is no log.
+    const file = openSync(`${path}-shm`, 'r')
+    readSync(file, header, 0, headerLength, 0)
+    closeSync(file)
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error
+    return null
+  }
+  return header
+}
+
+/** Tells whether an index says that its log has commits that the database lacks. */
+function holdsCommits(header: Buffer): boolean {
+  const read = (at: number) => (endianness() === 'LE' ? header.readUInt32LE(at) : header.readUInt32BE(at))
+  return header[isInitAt] !== 0 && read(framesAt) > read(checkpointedAt)
 }

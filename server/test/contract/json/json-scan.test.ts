@@ -201,7 +201,8 @@ for (const size of [1, 20_000]) {
       properties: { 'é €': ['😀'.repeat(size), { '\n': [], b: ' \\" ' }] },
       mapping: { '😀': '€'.repeat(size) },
     }
-    const { members } = readStrictJson(Buffer.from(JSON.stringify(value, null, '\t ')))
+    const text = JSON.stringify(value, null, '\t ').replace('"mapping"', `${' '.repeat(5000)}"mapping"`)
+    const { members } = readStrictJson(Buffer.from(text))
     assert.deepEqual(
       [...members].map(([name, { text }]) => [name, text]),
       [

@@ -14,7 +14,7 @@ interface Thing {
 function createTracker({ fails = () => false }: { fails?: () => boolean } = {}) {
   const time = { now: hour }
   const batches: (readonly Use<Thing>[])[] = []
-  const losses: unknown[] = []
+  const failures: unknown[] = []
   const tracker = new LastUsedTracker<Thing>({
     clock: { now: () => time.now },
     idOf: ({ id }) => id,
@@ -23,9 +23,9 @@ function createTracker({ fails = () => false }: { fails?: () => boolean } = {}) 
       batches.push(batch)
       return Promise.resolve()
     },
-    onLoss: (error) => losses.push(error),
+    onFailure: (error) => failures.push(error),
   })
-  return { tracker, time, batches, losses }
+  return { tracker, time, batches, failures }
 }
 
 const thing = (id: number): Thing => ({ id, name: 'A' })
@@ -123,18 +123,43 @@ describe('the tracker of last uses', () => {
     assert.equal(new Set(batches.flat().map(({ of }) => of.id)).size, 50_000)
   })
 
-  it('reports a failed write and continues', async () => {
+  it('reports a failed write, and writes the uses with the next ones', async () => {
     const state = { isAway: true }
-    const { tracker, batches, losses } = createTracker({ fails: () => state.isAway })
+    const { tracker, batches, failures } = createTracker({ fails: () => state.isAway })
     tracker.note(thing(1))
     await tracker.write()
-    assert.deepEqual(losses.map(String), ['Error: away'])
+    assert.deepEqual(failures.map(String), ['Error: away'])
     state.isAway = false
+    tracker.note(thing(2))
     await tracker.write()
-    assert.deepEqual(batches, [])
+    await tracker.write()
+    assert.deepEqual(batches, [
+      [
+        { of: thing(1), usedAt: hour },
+        { of: thing(2), usedAt: hour },
+      ],
+    ])
+    assert.equal(failures.length, 1)
+  })
+
+  it('writes the last use of a day before the first of the next', async () => {
+    const { tracker, time, batches } = createTracker()
+    time.now = 24 * hour - 1
+    tracker.note(thing(1))
+    time.now = 24 * hour
     tracker.note(thing(1))
     await tracker.write()
-    assert.equal(batches.flat().length, 1)
-    assert.equal(losses.length, 1)
+    assert.deepEqual(
+      batches.flat().map(({ usedAt }) => usedAt),
+      [24 * hour - minuteMs, 24 * hour],
+    )
+  })
+
+  it('writes one after another', async () => {
+    const { tracker, batches } = createTracker()
+    tracker.note(thing(1))
+    void tracker.write()
+    await tracker.write()
+    assert.equal(batches.length, 1)
   })
 })

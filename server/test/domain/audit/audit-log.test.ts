@@ -52,7 +52,7 @@ function logOf(
   }
   const auditLog = new AuditLog({
     store: store as unknown as Store,
-    clock: { monotonic: () => time.now },
+    clock: { now: () => time.now, monotonic: () => time.now },
   })
   const list = (filter: AuditFilter = {}, limit = 50, position: string | null = null) =>
     auditLog.list(tenantScope, filter, { position, limit })

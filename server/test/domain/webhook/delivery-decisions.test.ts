@@ -5,7 +5,7 @@ import { attemptsByEndpoint, decideClaim } from '../../../src/domain/webhook/del
 
 const attempt = (endpointId: number, startedAt: number, isDelivered: boolean): RecordedAttempt => ({
   ...{ id: startedAt, endpointId, teamId: null, attempts: 1, startedAt, durationMs: 1, isDelivered },
-  ...{ responseStatus: null, errorCode: null, nextAttemptAt: null },
+  ...{ responseStatus: null, errorCode: null, nextAttemptAt: null, signature: null, responseHeaders: null },
 })
 
 test('attempts of one batch give the last success and the first failure after it', () => {

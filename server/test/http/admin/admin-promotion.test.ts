@@ -24,7 +24,17 @@ interface Result {
   readonly differences: { path: string; before?: unknown; after?: unknown }[]
   readonly team_id: number | null
   readonly message: string | null
+  readonly suspended: { readonly in_testing: boolean; readonly in_customer: boolean }
+  readonly unresolved_entries: number
 }
+
+interface Candidate {
+  readonly provided_id: string
+  readonly suspended_at: string | null
+  readonly unresolved_entries: number
+}
+
+const active = { suspended: { in_testing: false, in_customer: false }, unresolved_entries: 0 }
 
 const promote = async (
   { admin }: ManagedEnvironment,
@@ -58,7 +68,7 @@ test('returns each outcome in the order of the ids', async () => {
     await customer.admin.getUserGroup(of({ team_id: results[2]?.team_id ?? 0 })),
     'getUserGroup',
   )
-  const none = { differences: [], team_id: null, message: null }
+  const none = { differences: [], team_id: null, message: null, ...active }
   assert.deepEqual(results, [
     { ...none, provided_id: 'same', outcome: 'unchanged', team_id: same.team_id },
     { ...none, provided_id: 'nobody', outcome: 'not_found' },
@@ -72,6 +82,7 @@ test('returns each outcome in the order of the ids', async () => {
       ],
       team_id: created.team_id,
       message: null,
+      ...active,
     },
     { ...none, provided_id: 'of Customer alone', outcome: 'not_found' },
     {
@@ -84,6 +95,7 @@ test('returns each outcome in the order of the ids', async () => {
       ],
       team_id: other.team_id,
       message: null,
+      ...active,
     },
   ])
   const { provided_id, api_environment_tag, name, mapping, properties, revision, updated_by } = created
@@ -130,11 +142,22 @@ test('a promotion can be reverted', async () => {
   assert.equal(managedIn(response, 'restoreUserGroupVersion').name, 'Of Customer')
 })
 
-test('a suspension is not promoted', async () => {
+test('a suspension is not promoted, and the results say where user groups are suspended', async () => {
   await testing.admin.suspendUserGroup(of(await testing.create('asleep', { name: 'New' })))
   const awake = await customer.create('asleep', { name: 'Old' })
-  await promote(customer, ['asleep'])
+  await testing.create('stopped', { name: 'New' })
+  const stopped = await customer.create('stopped', { name: 'Old' })
+  await customer.admin.suspendUserGroup(of(stopped))
+  const results = await promoteAsPreviewed(customer, ['asleep', 'stopped'])
+  assert.deepEqual(
+    results.map(({ suspended }) => suspended),
+    [
+      { in_testing: true, in_customer: false },
+      { in_testing: false, in_customer: true },
+    ],
+  )
   assertActive(await customer.introspect(awake.token))
+  assertInactive(await customer.introspect(stopped.token))
 })
 
 test('an API token of Testing cannot promote', async () => {
@@ -176,7 +199,7 @@ test('with UGS_MAPPING=registered, mappings that are not registered in Customer 
   await strictTesting.create('fine', { mapping: { sales: 'eu' } })
   await strictTesting.create('refused', { mapping: { 'only in Testing': 'eu' } })
   await strictTesting.create('refused too', { name: 'New', mapping: { 'only in Testing': 'eu' } })
-  await strictTesting.create('without')
+  await strictTesting.admin.suspendUserGroup(of(await strictTesting.create('without')))
   const old = await strict.create('refused too', { name: 'Old' })
   const results = await promoteAsPreviewed(strict, ['refused', 'fine', 'refused too', 'without'])
   assert.deepEqual(
@@ -193,6 +216,27 @@ test('with UGS_MAPPING=registered, mappings that are not registered in Customer 
     ['is not a registered schema', null, 'is not a registered schema', null].map(
       (message) => message && `mapping/only in Testing: ${message}`,
     ),
+  )
+  assert.deepEqual(
+    results.map(({ unresolved_entries }) => unresolved_entries),
+    [1, 0, 1, 0],
+  )
+  const { user_groups: candidates } = assertSucceeded<{ user_groups: Candidate[] }>(
+    await strict.admin.listPromotionCandidates({}),
+    'listPromotionCandidates',
+  )
+  assert.deepEqual(
+    candidates.map(({ provided_id, ...rest }) => [
+      provided_id,
+      rest.suspended_at !== null,
+      rest.unresolved_entries,
+    ]),
+    [
+      ['fine', false, 0],
+      ['refused', false, 1],
+      ['refused too', false, 1],
+      ['without', true, 0],
+    ],
   )
   assert.deepEqual([results[0]?.team_id, results[2]?.team_id], [null, old.team_id])
   assert.equal(managedIn(await strict.admin.getUserGroup(of(old)), 'getUserGroup').name, 'Old')

@@ -260,7 +260,7 @@ test('the view contains everything that a dashboard depends on', async () => {
   assert.deepEqual(view, {
     success: 1,
     variables: { provided_id: 'viewed', name: 'viewed', properties: { a: 1 } },
-    token: { active: true, issued_at: user_group.token_issued_at },
+    token: { active: true, issued_at: user_group.token_issued_at, grace_periods: [] },
     last_introspected_at: null,
   })
   const registered = { id: data_source.id, provided_id: 'eu', name: 'EU' }
@@ -278,6 +278,30 @@ test('the view contains everything that a dashboard depends on', async () => {
   )
 })
 
+test('the view lists running grace periods with the times of their rotations, until one is ended', async () => {
+  const created = await create('rotated-often')
+  const rotate = async (seconds: number) => {
+    const body = { grace_period_seconds: seconds }
+    assertSucceeded(await admin.rotateTokenOfUserGroup({ ...of(created), body }), 'rotateTokenOfUserGroup')
+    return managedIn(await admin.getUserGroup(of(created)), 'getUserGroup').token_issued_at
+  }
+  const gracePeriods = async () =>
+    assertSucceeded<{ token: { grace_periods: unknown[] } }>(
+      await admin.viewUserGroup(of(created)),
+      'viewUserGroup',
+    ).token.grace_periods
+  const running = (from: string, seconds: number) => ({
+    superseded_at: from,
+    valid_until: new Date(Date.parse(from) + seconds * 1000).toISOString(),
+  })
+  const first = await rotate(3600)
+  const second = await rotate(7200)
+  await rotate(0)
+  assert.deepEqual(await gracePeriods(), [running(second, 7200), running(first, 3600)])
+  await admin.reportLeakedToken({ body: { token: created.token, rotate: true } })
+  assert.deepEqual(await gracePeriods(), [running(second, 7200)])
+})
+
 test('a view has the last ten versions, the list of versions up to a hundred', async () => {
   const created = await create('often')
   for (let i = 0; i < 12; i++) await admin.patchUserGroup({ ...of(created), body: { name: `Name ${i}` } })
@@ -289,6 +313,31 @@ test('a view has the last ten versions, the list of versions up to a hundred', a
   assert.deepEqual(revisions, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
   const all = assertSucceeded(await admin.listUserGroupVersions(of(created)), 'listUserGroupVersions')
   assert.equal((all.versions as unknown[]).length, 12)
+})
+
+test('a deletion by the own id deletes exactly that user group, or is 404', async () => {
+  const [leaving, similar] = [await create('leaving é/ &'), await create('leaving é/')]
+  const remove = (query: Record<string, string> | string) => admin.deleteUserGroupByProvidedId({ query })
+  for (const id of ['leaving', 'LEAVING é/ &', 'leaving é/ & '])
+    assertRefused(await remove({ user_group_id: id }), 'deleteUserGroupByProvidedId', 'user_group_not_found')
+  for (const [query, path] of [
+    ['', '/user_group_id'],
+    ['user_group_id=', '/user_group_id'],
+    ['user_group_id=a&user_group_id=b', '/user_group_id'],
+    ['user_group_id=a&team_id=1', '/team_id'],
+  ] as const)
+    assertRefused(await remove(query), 'deleteUserGroupByProvidedId', 'validation_failed', [path])
+  const deletion = await remove({ user_group_id: leaving.provided_id })
+  const done = { success: 1, deleted: true }
+  assert.deepEqual(assertSucceeded(deletion, 'deleteUserGroupByProvidedId'), done)
+  assertRefused(
+    await remove({ user_group_id: leaving.provided_id }),
+    'deleteUserGroupByProvidedId',
+    'user_group_not_found',
+  )
+  assertRefused(await admin.getUserGroup(of(leaving)), 'getUserGroup', 'user_group_not_found')
+  managedIn(await admin.getUserGroup(of(similar)), 'getUserGroup')
+  managedIn(await admin.restoreDeletedUserGroup(of(leaving)), 'restoreDeletedUserGroup')
 })
 
 test('a deleted user group is listed, can be restored while its id is free, and is unknown elsewhere', async () => {

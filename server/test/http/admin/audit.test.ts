@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { auditActions } from '../../../src/domain/audit/audit-event.ts'
-import { firstDeliveryOf } from '../../support/belongings.ts'
+import { endOfJob, findingVersion, firstDeliveryOf, newConsoleSession } from '../../support/belongings.ts'
 import {
   adminApi,
   assertSucceeded,
@@ -14,32 +14,15 @@ import {
   rowsIn,
   startManaged,
   type AdminApi,
-  type AdminInput,
-  type EventView,
 } from '../../support/admin-api.ts'
+import { AuditRecorder, listEvents, type ExpectedEvent } from '../../support/audit-recorder.ts'
 import { callOperation, sessionPath, signed, signIn } from '../../support/console.ts'
 import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { randomPartOf, tokenPattern } from '../../support/secrets.ts'
 import { userApi, userGroupIn } from '../../support/user-api.ts'
 
-/** All responses of this test file. */
-const responses: HttpResponse[] = []
-const record = <T extends HttpResponse>(response: T): T => {
-  responses.push(response)
-  return response
-}
-const calledOperations = new Set<string>()
-/** Records the responses and the operations that were called. */
-const recording = (api: AdminApi): AdminApi =>
-  Object.fromEntries(
-    operationIds.map((id) => [
-      id,
-      async (input?: AdminInput) => {
-        calledOperations.add(id)
-        return record(await api[id](input))
-      },
-    ]),
-  ) as AdminApi
+const recorder = new AuditRecorder()
+const { responses, calledOperations } = recorder
 
 const managed = await startManaged({ after })
 const { origin } = managed.service
@@ -49,7 +32,7 @@ interface CreatedToken {
 }
 const createToken = async (api: AdminApi, scope: string) =>
   assertSucceeded<CreatedToken>(
-    record(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
+    recorder.record(await api.createApiToken({ body: { name: `for ${scope}`, scopes: [scope] } })),
     'createApiToken',
   )
 
@@ -58,56 +41,24 @@ const adminToken = await createToken(managed.admin, 'admin')
 const writeToken = await createToken(managed.admin, 'write')
 const author = `api_token:${adminToken.api_token.id}`
 const writer = `api_token:${writeToken.api_token.id}`
-const admin = recording(adminApi(origin, adminToken.token))
+const admin = recorder.recording(adminApi(origin, adminToken.token))
 const user = userApi(origin, writeToken.token)
 const testing = await manage(managed.service, 'Testing')
 
-async function list(query: Record<string, string | number> = {}, api = managed.admin): Promise<EventView[]> {
-  const events: EventView[] = []
-  let cursor: string | null = null
-  do {
-    const response = await api.listAuditEvents({ query: { ...query, ...(cursor !== null && { cursor }) } })
-    const page = assertSucceeded<{ audit_events: EventView[]; next_cursor: string | null }>(
-      response,
-      'listAuditEvents',
-    )
-    events.push(...page.audit_events)
-    cursor = page.next_cursor
-  } while (cursor !== null)
-  return events
-}
+const list = (query: Record<string, string | number> = {}, api = managed.admin) => listEvents(api, query)
 
-/** An expected event, without the fields that all events of a request share. */
-type Expected = Partial<Pick<EventView, 'user_group' | 'details' | 'author'>> & { readonly action: string }
-
-/** Checks that a request causes exactly these events, with its request id and author. */
-async function assertRecorded(
+/** Checks that a request causes exactly these events, by default of the API token of `admin`. */
+const assertRecorded = (
   send: () => Promise<HttpResponse>,
   status: number,
-  ...expected: Expected[]
-): Promise<HttpResponse> {
-  const before = await list()
-  const from = Date.now()
-  const response = record(await send())
-  const to = Date.now()
-  assert.equal(response.status, status, response.text)
-  const known = new Set(before.map(({ event_id }) => event_id))
-  const events = (await list()).filter(({ event_id }) => !known.has(event_id))
-  const request_id = response.headers['x-request-id'] ?? ''
-  assert.deepEqual(await list({ request_id }), events)
-  for (const { event_id, occurred_at } of events) {
-    const time = Date.parse(occurred_at)
-    assert.ok(time >= from && time <= to, occurred_at)
-    assert.equal(Number.parseInt(event_id.replace('-', '').slice(0, 12), 16), time)
-  }
-  assert.deepEqual(
-    events.map(({ action, user_group, details, ...rest }) => ({
-      ...{ action, user_group, details, author: rest.author, request_id: rest.request_id },
-    })),
-    expected.map((one) => ({ user_group: null, details: null, author, ...one, request_id })),
+  ...expected: (Omit<ExpectedEvent, 'author'> & Partial<Pick<ExpectedEvent, 'author'>>)[]
+) =>
+  recorder.assertRecorded(
+    managed.admin,
+    send,
+    status,
+    expected.map((one) => ({ author, ...one })),
   )
-  return response
-}
 
 const subject = (provided_id: string, team_id: number) => ({ user_group: { team_id, provided_id } })
 const changed = (...changed_fields: string[]) => ({
@@ -118,7 +69,7 @@ const changed = (...changed_fields: string[]) => ({
 test('operations of /api/user are recorded', async () => {
   const get = (body: object) => user.get({ user_group_id: 'a', ...body })
   // The id is known only after the creation.
-  const creation = record(await get({ name: 'A', properties: { p: 1 } }))
+  const creation = recorder.record(await get({ name: 'A', properties: { p: 1 } }))
   const { team_id, token } = userGroupIn(creation)
   const [created] = await list({ request_id: creation.headers['x-request-id'] ?? '' })
   assert.deepEqual([created?.action, created?.author, created?.details], ['user_group.created', writer, null])
@@ -159,7 +110,7 @@ test('a creation by the management API is recorded', async () => {
 })
 
 test('operations of the management API on user groups are recorded', async () => {
-  const { team_id, token } = userGroupIn(record(await user.get({ user_group_id: 'b', name: 'A' })))
+  const { team_id, token } = userGroupIn(recorder.record(await user.get({ user_group_id: 'b', name: 'A' })))
   const b = subject('b', team_id)
   const group = of({ team_id })
   const { headers } = await admin.getUserGroup(group)
@@ -197,10 +148,12 @@ test('operations of the management API on user groups are recorded', async () =>
   const endSessions = (body: object) => () => admin.endSessionsOfUserGroup({ ...group, body })
   await assertRecorded(endSessions({}), 200, ended(null))
   await assertRecorded(endSessions({ viewer_id: 'u-7' }), 200, ended({ viewer_id: 'u-7' }))
-  const viewed = record(await admin.viewAsUserGroup(group))
+  const viewed = recorder.record(await admin.viewAsUserGroup(group))
   const [viewedAs, signingKey] = await list({ request_id: viewed.headers['x-request-id'] ?? '' })
   assert.deepEqual([viewedAs?.action, viewedAs?.user_group], ['user_group.viewed_as', b.user_group])
   assert.deepEqual([signingKey?.action, signingKey?.author], ['signing_key.created', 'service'])
+
+  await assertRecorded(() => admin.eraseUsage({ query: { viewer_id: 'u-7' } }), 200)
 
   const leaked = (text: string, rotate: boolean) => admin.reportLeakedToken({ body: { token: text, rotate } })
   await assertRecorded(() => leaked(token, false), 200)
@@ -211,17 +164,19 @@ test('operations of the management API on user groups are recorded', async () =>
 
   await assertRecorded(() => admin.deleteUserGroup(group), 200, { ...b, action: 'user_group.deleted' })
   await assertRecorded(() => admin.deleteUserGroup(group), 404)
+  const byId = { query: { user_group_id: 'b' } }
+  await assertRecorded(() => admin.deleteUserGroupByProvidedId(byId), 404)
   const restored = { ...b, action: 'user_group.restored' }
   await assertRecorded(() => admin.restoreDeletedUserGroup(group), 200, restored)
   await assertRecorded(() => admin.restoreDeletedUserGroup(group), 404)
 })
 
 test('an import is recorded row by row with its request id', async () => {
-  const { team_id } = userGroupIn(record(await user.get({ user_group_id: 'import 1', name: 'A' })))
+  const { team_id } = userGroupIn(recorder.record(await user.get({ user_group_id: 'import 1', name: 'A' })))
   const rows = Array.from({ length: 1200 }, (_, i) => ({ user_group_id: `import ${i}`, name: 'N' }))
   const body = [...rows, { user_group_id: 'refused' }].map((row) => JSON.stringify(row)).join('\n')
   await assertRecorded(() => admin.importUserGroups({ query: { dry_run: true }, body }), 200)
-  const response = record(await admin.importUserGroups({ body }))
+  const response = recorder.record(await admin.importUserGroups({ body }))
   const results = rowsIn<{ provided_id?: string; team_id?: number; outcome?: string }>(response)
   assert.equal(results.length, 1202)
   const events = await list({ request_id: response.headers['x-request-id'] ?? '' })
@@ -247,7 +202,7 @@ test('a promotion is recorded in the environment that it changes', async () => {
   const before = await list({}, testing.admin)
   const promote = { body: { user_group_ids: ['promoted', 'unknown'] } }
   await assertRecorded(() => admin.promoteUserGroups({ body: { ...promote.body, dry_run: true } }), 200)
-  const response = record(await admin.promoteUserGroups(promote))
+  const response = recorder.record(await admin.promoteUserGroups(promote))
   const [event, ...others] = await list({ request_id: response.headers['x-request-id'] ?? '' })
   assert.deepEqual([event?.action, event?.user_group?.provided_id], ['user_group.created', 'promoted'])
   assert.deepEqual([event?.author, others], [author, []])
@@ -260,7 +215,7 @@ test('changes of API tokens and workspaces are recorded', async () => {
   const known = await managed.admin.listApiTokens()
   const next =
     1 + Math.max(...(known.body as { api_tokens: { id: number }[] }).api_tokens.map(({ id }) => id))
-  const response = record(await create())
+  const response = recorder.record(await create())
   const { api_token } = response.body as { api_token: { id: number; expires_at: string } }
   const [event] = await list({ request_id: response.headers['x-request-id'] ?? '' })
   assert.equal(event?.action, 'api_token.created')
@@ -269,7 +224,7 @@ test('changes of API tokens and workspaces are recorded', async () => {
   assert.equal(String(expires_at).slice(0, 19), api_token.expires_at.slice(0, 19))
   assert.ok(api_token.id >= next)
 
-  const rotation = record(
+  const rotation = recorder.record(
     await admin.rotateApiToken({ params: { id: api_token.id }, body: { overlap_seconds: 60 } }),
   )
   const { api_token: newer } = rotation.body as {
@@ -315,7 +270,9 @@ test('changes of API tokens and workspaces are recorded', async () => {
 })
 
 test('changes of schemas and data sources are recorded', async () => {
-  const creation = record(await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }))
+  const creation = recorder.record(
+    await admin.createSchema({ body: { provided_id: 'sales', name: 'Sales' } }),
+  )
   const { id } = (creation.body as { schema: { id: number } }).schema
   const ofSchema = { schema_id: id, provided_id: 'sales' }
   const byRequest = async (response: HttpResponse) =>
@@ -327,7 +284,7 @@ test('changes of schemas and data sources are recorded', async () => {
   await assertRecorded(() => admin.createSchema({ body: { provided_id: 'sales', name: 'x' } }), 409)
 
   const source = { schema_id: id, provided_id: 'eu', name: 'EU' }
-  const added = record(await admin.createDataSource({ body: source }))
+  const added = recorder.record(await admin.createDataSource({ body: source }))
   const { data_source } = added.body as { data_source: { id: number } }
   const ofSource = { data_source_id: data_source.id, schema_id: id, provided_id: 'eu' }
   assert.deepEqual(await byRequest(added), [['data_source.created', ofSource]])
@@ -345,27 +302,73 @@ test('changes of schemas and data sources are recorded', async () => {
   })
 })
 
+test('acceptances of isolation findings are recorded', async () => {
+  for (const id of ['sharing 1', 'sharing 2'])
+    await user.get({ user_group_id: id, name: 'A', mapping: { shared: 'x' } })
+  const version = await findingVersion(managed.admin, 'shared')
+  const finding = { kind: 'shared', schema: 'shared', data_source: 'x' }
+  const accept = { body: { ...finding, version, reason: 'A demo' } }
+  const details = { ...finding, reason: 'A demo' }
+  const accepted = { action: 'isolation_finding.accepted', details }
+  await assertRecorded(() => admin.acceptIsolationFinding(accept), 200, accepted)
+  await assertRecorded(() => admin.acceptIsolationFinding(accept), 200)
+  const reopen = () => admin.reopenIsolationFinding({ body: finding })
+  await assertRecorded(reopen, 200, { action: 'isolation_finding.reopened', details: finding })
+  await assertRecorded(reopen, 404)
+})
+
+test('erasures are recorded', async () => {
+  const { team_id } = userGroupIn(await user.get({ user_group_id: 'erased', name: 'A' }))
+  const group = { params: { team_id } }
+  await assertRecorded(() => admin.eraseUserGroup(group), 404)
+  await admin.deleteUserGroup(group)
+  const details = { team_id, versions: 0, audit_events: 2, usage_rows: 0 }
+  await assertRecorded(() => admin.eraseUserGroup(group), 200, { action: 'user_group.erased', details })
+})
+
+test('changes by a configuration are recorded', async () => {
+  const configured = (name: string) => ({
+    version: 1,
+    schemas: [{ provided_id: 'file', name, data_sources: [{ provided_id: 'one', name }] }],
+  })
+  await admin.applyConfiguration({ body: configured('A') })
+  const response = recorder.record(await admin.applyConfiguration({ body: configured('B') }))
+  const events = await list({ request_id: response.headers['x-request-id'] ?? '' })
+  const changes = events.map(({ action, details }) => [action, details?.provided_id].join(' of '))
+  assert.deepEqual(changes, ['data_source.updated of one', 'schema.updated of file'])
+})
+
 test('changes of webhook endpoints are recorded', async () => {
   const body = { name: 'Receiver', url: 'https://receiver.invalid/path?key=1' }
-  const creation = record(await admin.createWebhookEndpoint({ body }))
+  const creation = recorder.record(await admin.createWebhookEndpoint({ body }))
   const { webhook_endpoint, secret } = creation.body as { webhook_endpoint: { id: number }; secret: string }
   secrets.push(secret)
   const params = { id: webhook_endpoint.id }
   const actionsOf = async (response: HttpResponse) =>
     (await list({ request_id: response.headers['x-request-id'] ?? '' })).map(({ action }) => action)
   assert.deepEqual(await actionsOf(creation), ['webhook_endpoint.created'])
-  const paused = record(await admin.updateWebhookEndpoint({ params, body: { state: 'paused' } }))
+  const paused = recorder.record(await admin.updateWebhookEndpoint({ params, body: { state: 'paused' } }))
   assert.deepEqual(await actionsOf(paused), ['webhook_endpoint.updated'])
-  const rotation = record(await admin.rotateWebhookEndpoint({ params, body: {} }))
+  const rotation = recorder.record(await admin.rotateWebhookEndpoint({ params, body: {} }))
   secrets.push((rotation.body as { secret: string }).secret)
   assert.deepEqual(await actionsOf(rotation), ['webhook_endpoint.secret_rotated'])
   await user.get({ user_group_id: 'delivered', name: 'B' })
   const deliveryParams = { ...params, delivery_id: await firstDeliveryOf(admin, params.id) }
-  assert.deepEqual(await actionsOf(record(await admin.redeliverWebhook({ params: deliveryParams }))), [])
+  assert.deepEqual(
+    await actionsOf(recorder.record(await admin.redeliverWebhook({ params: deliveryParams }))),
+    [],
+  )
   const since = { params, body: { since: '2020-01-01T00:00:00Z' } }
-  assert.deepEqual(await actionsOf(record(await admin.redeliverWebhooks(since))), [])
-  const deletion = record(await admin.deleteWebhookEndpoint({ params }))
+  assert.deepEqual(await actionsOf(recorder.record(await admin.redeliverWebhooks(since))), [])
+  assert.deepEqual(await actionsOf(recorder.record(await admin.testWebhookEndpoint({ params }))), [])
+  const deletion = recorder.record(await admin.deleteWebhookEndpoint({ params }))
   assert.deepEqual(await actionsOf(deletion), ['webhook_endpoint.deleted'])
+})
+
+test('jobs are recorded', async () => {
+  const created = recorder.record(await admin.createJob({ body: { action: 'resume', team_ids: [1] } }))
+  const { id } = await endOfJob(managed.admin, (created.body as { job: { id: number } }).job.id)
+  await assertRecorded(() => admin.cancelJob({ params: { id } }), 200)
 })
 
 const secrets: string[] = []
@@ -380,9 +383,13 @@ test('sign-ins to the console and changes creation there are recorded with their
     [['console_session.created', author, null, null]],
   )
   const headers = signed(entered)
-  const { team_id } = userGroupIn(record(await user.get({ user_group_id: 'a', name: 'B' })))
+  const { team_id } = userGroupIn(recorder.record(await user.get({ user_group_id: 'a', name: 'B' })))
   const suspend = () => callOperation(origin, 'suspendUserGroup', { ...of({ team_id }), headers })
   await assertRecorded(suspend, 200, { ...subject('a', team_id), action: 'user_group.suspended' })
+  const id = await newConsoleSession({ ...managed, adminToken: adminToken.token })
+  const details = { api_token_id: adminToken.api_token.id, name: 'for admin' }
+  const end = () => admin.endConsoleSession({ params: { id } })
+  await assertRecorded(end, 200, { action: 'console_session.ended', details })
   const response = await sendRequest(origin, { method: 'DELETE', path: sessionPath, headers })
   assert.ok(response.status < 300, response.text)
   assert.deepEqual(await list({ request_id: response.headers['x-request-id'] ?? '' }), [])
@@ -399,12 +406,12 @@ test('this file covers all operations that change something, and all actions exc
   const seen = new Set((await list()).map(({ action }) => action))
   const elsewhere = [
     'api_token.limited',
-    'signing_key.rotated',
-    'signing_key.retired',
-    'workspace.created',
+    ...['signing_key.rotated', 'signing_key.retired', 'workspace.created'],
     'webhook_endpoint.disabled',
+    'job.canceled',
     'sign_in_link.created',
-    'audit_log.pruned',
+    'usage.erased',
+    ...['audit_log.exported', 'audit_log.pruned'],
   ]
   assert.deepEqual(
     auditActions.filter((action) => !seen.has(action)),
@@ -419,13 +426,8 @@ test('no event contains a secret', async () => {
   const text = JSON.stringify([await list(), await list({}, testing.admin)])
   assert.doesNotMatch(text, /ug[at]_(customer|testing)_/)
   for (const secret of all) {
-    const random = randomPartOf(secret)
-    for (const part of [
-      random,
-      hash('sha256', secret, 'hex'),
-      hash('sha256', secret, 'base64'),
-      hash('sha256', secret, 'base64url'),
-    ])
-      assert.ok(!text.includes(part))
+    assert.ok(!text.includes(randomPartOf(secret)))
+    for (const encoding of ['hex', 'base64', 'base64url'] as const)
+      assert.ok(!text.includes(hash('sha256', secret, encoding)))
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { signInLinkUrl } from '../../../src/contract/console.ts'
 import type { ApiToken } from '../../../src/domain/api-token/api-token.ts'
-import { createSignInLink } from '../../../src/domain/session/sign-in-link.ts'
+import { createSignInLink } from '../../../src/domain/console-session/sign-in-link.ts'
 import { hashToken } from '../../../src/domain/token/token.ts'
 import { startApp } from '../../support/app.ts'
 import {
@@ -34,7 +34,7 @@ const isOver = async (session: SignedIn) => {
   assertFault(response, 'unauthenticated')
   return true
 }
-const kept = (session: SignedIn) => store.sessions.find(hashToken(secretOf(session)))
+const kept = (session: SignedIn) => store.consoleSessions.find(hashToken(secretOf(session)))
 
 test('an unused session expires after half an hour', async () => {
   const one = await signIn(origin, apiToken)

@@ -152,6 +152,7 @@ describe('a session', () => {
       assert.deepEqual(scope, {
         workspace: { id: 1, name: 'default' },
         api_environment_tag: 'Testing',
+        role: 'admin',
       })
       assert.match((api_token as { name: string }).name, /^console \(cli:/)
       assert.ok(Date.parse(String(expires_at)) > Date.now())

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { request as openRequest, type IncomingHttpHeaders } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { adminApi } from '../../support/admin-api.ts'
+import { consoleFolder } from '../../support/build-output.ts'
 import { createApiToken } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
 import { sendRequest, type HttpResponse } from '../../support/http.ts'
@@ -10,6 +16,21 @@ import { assertFault } from '../../support/user-api.ts'
 
 const service = await startService({ after })
 const get = (path: string, method = 'GET') => sendRequest(service.origin, { method, path })
+
+const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes }
+
+/** Returns a response with its bytes as they are on the wire. */
+async function fetchBytes(path: string, headers: Record<string, string>) {
+  return new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; bytes: Buffer }>(
+    (resolve, reject) => {
+      const sent = openRequest(`${service.origin}${path}`, { headers }, (response) => {
+        const { statusCode: status, headers } = response
+        buffer(response).then((bytes) => resolve({ status, headers, bytes }), reject)
+      })
+      sent.on('error', reject).end()
+    },
+  )
+}
 
 /** Returns the nonce of a page, after checking that its policy and its elements have the same one. */
 function nonceOf({ status, headers, text }: HttpResponse): string {
@@ -138,13 +159,59 @@ describe('the files of the console', async () => {
           ? /^text\/css/
           : /^image\//
       assert.match(headers['content-type'] ?? '', type)
-      const again = await sendRequest(service.origin, {
-        path,
-        headers: { 'if-none-match': headers.etag ?? '' },
-      })
-      assert.equal(again.status, 304)
+      for (const known of [headers.etag ?? '', `"x", W/${headers.etag}`, '*']) {
+        const again = await sendRequest(service.origin, { path, headers: { 'if-none-match': known } })
+        assert.deepEqual([again.status, again.text], [304, ''])
+        assert.deepEqual([again.headers.etag, again.headers.vary], [headers.etag, 'Accept-Encoding'])
+      }
+      const head = await get(path, 'HEAD')
+      assert.deepEqual([head.status, head.text], [200, ''])
     })
   }
+
+  test('are compressed as each client prefers, with an entity tag for each encoding', async () => {
+    const path = files.find((file) => file.includes('/vendor-')) ?? ''
+    const etags = new Map<string, string | undefined>()
+    let identity = ''
+    for (const [accepted, expected] of [
+      [undefined, undefined],
+      ['gzip, deflate', 'gzip'],
+      ['gzip, deflate, br, zstd', 'br'],
+      ['br;q=0.5, gzip', 'gzip'],
+      ['gzip;q=0, br;q=0, deflate', undefined],
+      ['*', 'br'],
+    ] as const) {
+      const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+      const response = await fetchBytes(path, headers)
+      assert.equal(response.headers['content-encoding'], expected, accepted)
+      assert.equal(response.headers.vary, 'Accept-Encoding')
+      const text = decoders[expected ?? 'identity'](response.bytes).toString()
+      identity ||= text
+      assert.ok(text === identity, accepted)
+      etags.set(expected ?? 'identity', response.headers.etag)
+    }
+    assert.equal(new Set(etags.values()).size, 3)
+    const changed = await fetchBytes(path, {
+      'accept-encoding': 'br',
+      'if-none-match': etags.get('gzip') ?? '',
+    })
+    assert.equal(changed.status, 200)
+  })
+
+  test('and the first page are at most 350 kB and 12 requests', async () => {
+    // Those that the page names, and those that its script loads for the start page.
+    const folder = new URL('assets/', pathToFileURL(consoleFolder))
+    const lazy = ['app', 'user-groups-page'].map(
+      (name) => readdirSync(folder).find((file) => new RegExp(`^${name}-[\\w-]+\\.js$`).test(file)) ?? name,
+    )
+    const all = [...new Set(files), ...lazy.map((name) => `/console/assets/${name}`)]
+    const sizes = await Promise.all(
+      all.map(async (path) => (await fetchBytes(path, { 'accept-encoding': 'gzip' })).bytes.length),
+    )
+    const total = sizes.reduce((sum, size) => sum + size, page.length)
+    assert.ok(total <= 350_000, `${total} bytes`)
+    assert.ok(all.length + 1 <= 10, all.join('\n'))
+  })
 
   for (const path of [
     '/console/assets/none.js',
@@ -158,6 +225,7 @@ describe('the files of the console', async () => {
     '/console/assets/%00',
     '/console/assets//etc/passwd',
     '/console/assets/.hidden',
+    ...files.flatMap((file) => [`${file}.br`, `${file}.gz`]),
     ...files.map((file) => `${file}/x`),
     ...files.map((file) => `${file}.map`),
   ]) {

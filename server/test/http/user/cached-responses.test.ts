@@ -51,10 +51,14 @@ test('each operation, workspace, environment and body has its own response', asy
   assert.equal(await get('a'), first)
 })
 
-test('a response that may not be cached is not', async () => {
-  const { state, get } = numbered()
+test('a response that may not be cached is not, and replaces none', async () => {
+  const { state, get } = numbered(4000)
+  await get('cached')
   state.cacheUntil = 0
-  assert.deepEqual([await get('a'), await get('a')], ['1', '2'])
+  assert.deepEqual([await get('a'), await get('a')], ['2', '3'])
+  // Asked for twice, as a cache that is half full requires.
+  for (let i = 0; i < 40; i++) await get(`other ${i >> 1}`)
+  assert.equal(await get('cached'), '1')
 })
 
 test('a response is cached until it expires', async () => {

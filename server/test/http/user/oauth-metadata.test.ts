@@ -23,7 +23,7 @@ test('the metadata names the endpoints, the ways to authenticate and the scopes'
     introspection_endpoint_auth_methods_supported: methods,
     revocation_endpoint: `${service.origin}/oauth2/revoke`,
     revocation_endpoint_auth_methods_supported: methods,
-    scopes_supported: ['read', 'write', 'introspect', 'admin'],
+    scopes_supported: ['read', 'write', 'introspect', 'observe', 'support', 'admin'],
     response_types_supported: [],
     grant_types_supported: [],
     service_documentation: `${service.origin}/docs`,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { NewApiToken, RotateApiToken } from '../../../src/domain/api-token/api-token-store.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import { count, freshKey, newWorkspace, actor, plain } from './store-fixtures.ts'
+import { count, freshKey, newWorkspace, actor, plain, withoutHashes } from './store-fixtures.ts'
 
 /** Tests workspaces, API tokens and secret key checks of a store. */
 export function describeAccess(name: string, openFreshStore: () => Promise<Store>): void {
@@ -14,6 +14,8 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
     })
     after(() => store.close())
 
+    const listed = async (id: number) =>
+      withoutHashes(await store.apiTokens.list()).find((one) => one.id === id)
     const apiToken = (tokenHash: Uint8Array, over: Partial<NewApiToken> = {}): NewApiToken => ({
       ...actor,
       tokenHash,
@@ -74,6 +76,14 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
         ...over,
       })
 
+    it('lists the API tokens of one environment', async () => {
+      const inCustomer = { workspaceId: 1, environment: 'Customer' } as const
+      const { id } = await store.apiTokens.create(apiToken(randomBytes(32), inCustomer))
+      const other = await store.apiTokens.create(apiToken(randomBytes(32)))
+      const found = await store.apiTokens.list(inCustomer)
+      assert.deepEqual([found.at(-1)?.id, found.some((one) => one.id === other.id)], [id, false])
+    })
+
     it('rotates an API token, and the old one expires at the end of the grace period or earlier', async () => {
       const old = await store.apiTokens.create(apiToken(randomBytes(32)))
       const tokenHash = randomBytes(32)
@@ -83,10 +93,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.deepEqual(result.apiToken, { ...old, id, createdAt: 2000, expiresAt: 10_000 })
       assert.deepEqual(result.oldApiToken, { ...old, expiresAt: 3000, replacedBy: id })
       assert.deepEqual(await store.apiTokens.find(tokenHash), result.apiToken)
-      assert.deepEqual(
-        (await store.apiTokens.list()).find((one) => one.id === old.id),
-        result.oldApiToken,
-      )
+      assert.deepEqual(await listed(old.id), result.oldApiToken)
       const later = await store.apiTokens.create(apiToken(randomBytes(32)))
       const longer = await rotate(later.id, { oldTokenValidUntil: 9999 })
       assert.ok(longer.outcome === 'rotated')
@@ -110,10 +117,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       assert.ok(first?.outcome === 'rotated')
       const superseded = { outcome: 'superseded', replacedBy: first.apiToken.id }
       assert.deepEqual(await rotate(old.id, { oldTokenValidUntil: 8000, now: 8000 }), superseded)
-      assert.deepEqual(
-        (await store.apiTokens.list()).find(({ id }) => id === old.id),
-        first.oldApiToken,
-      )
+      assert.deepEqual(await listed(old.id), first.oldApiToken)
       assert.equal((await rotate(first.apiToken.id)).outcome, 'rotated')
     })
 
@@ -143,7 +147,7 @@ export function describeAccess(name: string, openFreshStore: () => Promise<Store
       })
       assert.equal(unlimited?.rateLimit, null)
       const created = await store.apiTokens.create({ ...apiToken(randomBytes(32)), rateLimit })
-      assert.deepEqual((await store.apiTokens.list()).at(-1), created)
+      assert.deepEqual(await listed(created.id), created)
       assert.deepEqual(created.rateLimit, rateLimit)
     })
 

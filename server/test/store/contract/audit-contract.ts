@@ -20,7 +20,7 @@ import {
 } from './audit-events.ts'
 import { changes } from './audited-changes.ts'
 import { describeAuditLists } from './audit-lists-contract.ts'
-import { count, freshKey, referenceOf, mint, actor } from './store-fixtures.ts'
+import { count, freshKey, referenceOf, mint, actor, noneExpired } from './store-fixtures.ts'
 
 /** Tests the audit events that a store records for its changes. */
 export function describeAudit(name: string, openFreshStore: () => Promise<Store>): void {
@@ -225,7 +225,7 @@ export function describeAudit(name: string, openFreshStore: () => Promise<Store>
         await store.userGroups.findByToken(1, 'Testing', referenceOf(token), now)
         await store.introspections.record([{ workspaceId: 1, ...locationOf(group), introspectedAt: now }])
         await store.secretKeys.addCheck({ keyId: 'k', sealed: randomBytes(4) })
-        await deleteExpired(store, { now, deletedBefore: 1, usedBefore: 1, changedBefore: 0 })
+        await deleteExpired(store, { ...noneExpired, now, deletedBefore: 1, usedBefore: 1 })
       })
       assert.deepEqual(events, [])
     })

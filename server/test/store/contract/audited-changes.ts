@@ -140,16 +140,16 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const session = randomBytes(32)
     return {
       change: () =>
-        store.sessions.create({
+        store.consoleSessions.create({
           hash: session,
-          apiToken: { id, ...tenantScope },
+          principal: { id, ...tenantScope },
           requestId: 'sign-in',
           now,
         }),
       events: () => [event('console_session.created', { author: `api_token:${id}`, requestId: 'sign-in' })],
       nothing: {
-        'use of the session': [undefined, () => store.sessions.touch(session, now)],
-        'deletion of the session': [undefined, () => store.sessions.delete(session)],
+        'use of the session': [undefined, () => store.consoleSessions.touch(session, now)],
+        'deletion of the session': [undefined, () => store.consoleSessions.delete(session)],
       },
     }
   },
@@ -160,7 +160,7 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
     const expires_at = new Date(now + 1).toISOString()
     const details = { api_token_id: apiToken.id, name: apiToken.name, expires_at }
     return {
-      change: () => store.sessions.createLink({ ...by, hash, apiToken, expiresAt: now + 1, now }),
+      change: () => store.consoleSessions.createLink({ ...by, hash, apiToken, expiresAt: now + 1, now }),
       events: () => [event('sign_in_link.created', { details })],
       nothing: {},
     }
@@ -169,10 +169,16 @@ const ofAccess: Record<string, (store: Store) => Promise<AuditedChange>> = {
   'using a sign-in link': async (store) => {
     const apiToken = await store.apiTokens.create(newApiToken({ ...actor, createdAt: 1000 }))
     const linkHash = randomBytes(32)
-    await store.sessions.createLink({ ...actor, hash: linkHash, apiToken, expiresAt: now + 1, now: 1000 })
+    await store.consoleSessions.createLink({
+      ...actor,
+      hash: linkHash,
+      apiToken,
+      expiresAt: now + 1,
+      now: 1000,
+    })
     const [session, other] = [randomBytes(32), randomBytes(32)]
     const use = (hash: Uint8Array) =>
-      store.sessions.create({ hash, apiToken, requestId: 'sign-in', now, linkHash })
+      store.consoleSessions.create({ hash, principal: apiToken, requestId: 'sign-in', now, linkHash })
     return {
       change: () => use(session),
       events: () => [
@@ -282,6 +288,38 @@ const ofRegistry: Record<string, (store: Store) => Promise<AuditedChange>> = {
   },
 }
 
+const ofFindings: Record<string, (store: Store) => Promise<AuditedChange>> = {
+  'accepting a finding': (store) => {
+    const { providedId } = freshKey()
+    const finding = { kind: 'shared', entry: [providedId, 'x'], version: 'v', reason: 'A "demo"' } as const
+    const accept = (reason = finding.reason) =>
+      store.acceptedFindings.accept({ ...tenantScope, ...finding, reason, ...by, now })
+    const details = { kind: 'shared', schema: providedId, data_source: 'x', reason: 'A "demo"' }
+    return Promise.resolve({
+      change: () => accept(),
+      events: () => [event('isolation_finding.accepted', { details })],
+      nothing: { 'a retry': [undefined, () => accept()] },
+    })
+  },
+
+  'reopening a finding': async (store) => {
+    const { providedId } = freshKey()
+    const finding = { ...tenantScope, kind: 'shared', entry: [providedId, 'x'] } as const
+    await store.acceptedFindings.accept({ ...finding, version: 'v', reason: 'r', ...actor, now: 1000 })
+    const reopen = (over: Partial<TenantScope> = {}) =>
+      store.acceptedFindings.reopen({ ...finding, ...by, now, ...over })
+    const details = { kind: 'shared', schema: providedId, data_source: 'x' }
+    return {
+      change: () => reopen(),
+      events: () => [event('isolation_finding.reopened', { details })],
+      nothing: {
+        'a retry': [false, () => reopen()],
+        'a finding of another environment': [false, () => reopen({ environment: 'Customer' })],
+      },
+    }
+  },
+}
+
 async function schema(store: Store, providedId = freshKey().providedId): Promise<number> {
   const result = await store.dataSources.createSchema({
     ...tenantScope,
@@ -306,4 +344,4 @@ async function dataSource(
 }
 
 /** All kinds of recorded changes, by title. */
-export const changes = { ...ofUserGroups, ...ofAccess, ...ofRegistry }
+export const changes = { ...ofUserGroups, ...ofAccess, ...ofRegistry, ...ofFindings }

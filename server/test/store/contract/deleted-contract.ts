@@ -8,7 +8,7 @@ import { deleteExpired } from '../../../src/domain/expiry.ts'
 import type { UserGroup, UserGroupKey } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
-import { count, hashOf, referenceOf, mint, actor, plain } from './store-fixtures.ts'
+import { count, hashOf, referenceOf, mint, actor, plain, noneExpired } from './store-fixtures.ts'
 import { userGroupOf } from './created-user-group.ts'
 
 /** Tests deleted user groups of a store. */
@@ -374,14 +374,8 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
       assert.equal(result.outcome, 'rotated')
       const deleted = await changed()
       await remove(deleted, 3000)
-      assert.equal(
-        await deleteExpired(store, { now: 4999, deletedBefore: 2999, usedBefore: 0, changedBefore: 0 }),
-        0,
-      )
-      assert.equal(
-        await deleteExpired(store, { now: 5000, deletedBefore: 3000, usedBefore: 0, changedBefore: 0 }),
-        2,
-      )
+      assert.equal(await deleteExpired(store, { ...noneExpired, now: 4999, deletedBefore: 2999 }), 0)
+      assert.equal(await deleteExpired(store, { ...noneExpired, now: 5000, deletedBefore: 3000 }), 2)
       assert.equal((await kept(group)).versions, 1)
     })
 
@@ -425,4 +419,4 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
 }
 
 const deleteDeleted = (store: Store, deletedBefore: number) =>
-  deleteExpired(store, { now: 0, deletedBefore, usedBefore: 0, changedBefore: 0 })
+  deleteExpired(store, { ...noneExpired, deletedBefore })

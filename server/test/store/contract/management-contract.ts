@@ -4,7 +4,6 @@ import { describeEntries } from './entries-contract.ts'
 import { describeProperties } from './properties-contract.ts'
 import { describeRevisions } from './revisions-contract.ts'
 import { describeSearch } from './search-contract.ts'
-import { describeSearchIndex } from './search-index-contract.ts'
 import { describeSuspension } from './suspension-contract.ts'
 import { describeVersions } from './versions-contract.ts'
 
@@ -15,7 +14,6 @@ export function describeManagement(name: string, openFreshStore: () => Promise<S
   describeSuspension(name, openFreshStore)
   describeDeleted(name, openFreshStore)
   describeSearch(name, openFreshStore)
-  describeSearchIndex(name, openFreshStore)
   describeProperties(name, openFreshStore)
   describeEntries(name, openFreshStore)
 }

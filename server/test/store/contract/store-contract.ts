@@ -16,6 +16,7 @@ import { describeMappedDataSources } from './mapped-contract.ts'
 import { describeMappings } from './mappings-contract.ts'
 import { describeRegisteredMappings } from './registered-contract.ts'
 import { describeEncryptedTokens } from './encrypted-tokens-contract.ts'
+import { describeUsage } from './usage-contract.ts'
 import { describeViewerSessions } from './viewer-sessions-contract.ts'
 import {
   count,
@@ -46,6 +47,7 @@ export function describeStore(name: string, openFreshStore: () => Promise<Store>
   describeIdempotencyKeys(name, openFreshStore)
   describeEncryptedTokens(name, openFreshStore)
   describeViewerSessions(name, openFreshStore)
+  describeUsage(name, openFreshStore)
 
   describe(`${name}: user groups`, () => {
     let store: Store

@@ -1,12 +1,15 @@
+import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
+import type { ApiToken, HashedApiToken } from '../../../src/domain/api-token/api-token.ts'
 import type { Actor } from '../../../src/domain/audit/audit-event.ts'
+import type { Expiry } from '../../../src/domain/expiry.ts'
 import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type {
   DeleteUserGroup,
   IssueToken,
   TokenReference,
 } from '../../../src/domain/user-group/user-group-store.ts'
-import type { NewConsoleSession } from '../../../src/domain/session/session-store.ts'
+import type { NewConsoleSession } from '../../../src/domain/console-session/console-session-store.ts'
 import type { NewWorkspace } from '../../../src/domain/workspace/workspace-store.ts'
 import type {
   TokenlessUserGroup,
@@ -17,9 +20,18 @@ import type {
 /** Default actor of the changes in store tests. */
 export const actor: Actor = { author: 'api_token:1', requestId: 'request-1' }
 
+/** Times at which nothing has expired. */
+export const noneExpired: Expiry = {
+  now: 0,
+  deletedBefore: 0,
+  usedBefore: 0,
+  changedBefore: 0,
+  usageBefore: 0,
+}
+
 /** Returns a new console session for the API token with this id. */
 export function newSession(hash: Uint8Array, id: number, now: number): NewConsoleSession {
-  return { hash, apiToken: { id, workspaceId: 1, environment: 'Customer' }, requestId: 'request-1', now }
+  return { hash, principal: { id, workspaceId: 1, environment: 'Customer' }, requestId: 'request-1', now }
 }
 
 /** Returns a new workspace without an API token. */
@@ -64,6 +76,15 @@ export function tokenless(userGroup: UserGroup): TokenlessUserGroup {
 }
 
 let keys = 0
+
+/** Returns API tokens of a list as others show them. */
+export function withoutHashes(apiTokens: readonly HashedApiToken[]): ApiToken[] {
+  return apiTokens.map((listed) => {
+    const { tokenHash, ...apiToken } = listed
+    assert.equal(tokenHash.length, 32)
+    return apiToken
+  })
+}
 
 export function freshKey(): UserGroupKey {
   return { workspaceId: 1, environment: 'Customer', providedId: `id-${keys++}` }

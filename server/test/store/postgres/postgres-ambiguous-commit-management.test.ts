@@ -16,7 +16,7 @@ import {
   valueOf,
   waitingForLocks,
 } from './postgres-support.ts'
-import { count, deletion, referenceOf, actor, plain } from '../contract/store-fixtures.ts'
+import { count, deletion, referenceOf, actor, plain, noneExpired } from '../contract/store-fixtures.ts'
 
 /** Returns revision and name of all stored versions. */
 async function versionsOf(store: Store, group: UserGroup) {
@@ -221,7 +221,7 @@ describe('PostgreSQL: a deletion', () => {
       assert.equal(await valueOf(session, entries), updated.outcome === 'updated' ? 'c' : 'a')
       await remove()
       assert.equal(await valueOf(session, entries), undefined)
-      await deleteExpired(store, { now: 0, deletedBefore: 9000, usedBefore: 0, changedBefore: 0 })
+      await deleteExpired(store, { ...noneExpired, deletedBefore: 9000 })
     }
   })
 })
@@ -325,8 +325,8 @@ describe('PostgreSQL: two processes that delete expired user groups', () => {
       groups.map((group, i) => store.userGroups.delete({ ...deletion(group), now: i < 30 ? 1000 : 2000 })),
     )
     const [deletedCount] = await Promise.all([
-      deleteExpired(store, { now: 0, deletedBefore: 1000, usedBefore: 0, changedBefore: 0 }),
-      deleteExpired(other, { now: 0, deletedBefore: 1000, usedBefore: 0, changedBefore: 0 }),
+      deleteExpired(store, { ...noneExpired, deletedBefore: 1000 }),
+      deleteExpired(other, { ...noneExpired, deletedBefore: 1000 }),
       ...groups.map(({ teamId }) =>
         store.userGroups.restore({ ...actor, now: 9000, ...tenantScope, teamId, deletedAfter: 1000 }),
       ),

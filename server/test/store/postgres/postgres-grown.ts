@@ -20,6 +20,7 @@ export const fill = (rows: number) => `
   ALTER TABLE deleted_user_group SET (autovacuum_enabled = false);
   ALTER TABLE user_group_version SET (autovacuum_enabled = false);
   ALTER TABLE last_introspection SET (autovacuum_enabled = false);
+  ALTER TABLE viewing SET (autovacuum_enabled = false);
   ALTER TABLE schema SET (autovacuum_enabled = false);
   ALTER TABLE data_source SET (autovacuum_enabled = false);
   ALTER TABLE mapping_entry SET (autovacuum_enabled = false);
@@ -46,6 +47,8 @@ export const fill = (rows: number) => `
   INSERT INTO user_group_version (workspace_id, bucket, team_id, revision, updated_at, name)
     SELECT 1, bucket, team_id, revision - 1, 1, 'Earlier' FROM user_group;
   INSERT INTO last_introspection (workspace_id, bucket, team_id, introspected_at) SELECT 1, bucket, team_id, 60000 FROM user_group;
+  INSERT INTO viewing (workspace_id, environment, month, bucket, team_id, viewer_id, resource, days, last_seen_at)
+    SELECT 1, 'Customer', 202611, bucket, team_id, 'u-7', 'sales', 1, 60000 FROM user_group;
   INSERT INTO schema (workspace_id, environment, provided_id, name, created_at)
     SELECT 1, 'Customer', 'many', 'Schema', 1 UNION ALL
     SELECT 1, 'Customer', 's' || i, 'Schema', 1 FROM generate_series(1, ${rows}) AS i;

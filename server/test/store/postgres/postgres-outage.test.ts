@@ -28,6 +28,7 @@ import {
   actor,
   referenceOf,
   text,
+  noneExpired,
 } from '../contract/store-fixtures.ts'
 import { defaults } from '../store-options.ts'
 
@@ -61,8 +62,7 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   listUserGroups: (store) =>
     store.userGroups.list({ workspaceId: 1, environment: 'Customer', afterProvidedId: null, limit: 5 }),
   deleteUserGroup: (store) => store.userGroups.delete(deletion(key)),
-  deleteExpired: (store) =>
-    deleteExpired(store, { now: 1, deletedBefore: 0, usedBefore: 0, changedBefore: 0 }),
+  deleteExpired: (store) => deleteExpired(store, { ...noneExpired, now: 1 }),
   createWorkspace: (store) => store.workspaces.create(newWorkspace('new')),
   listWorkspaces: (store) => store.workspaces.list(),
   createApiToken: (store) => store.apiTokens.create(apiToken()),
@@ -76,10 +76,10 @@ const operations: Record<string, (store: Store) => Promise<unknown>> = {
   rotateApiToken: (store) =>
     store.apiTokens.rotate({ id: 1, tokenHash: randomBytes(32), oldTokenValidUntil: 1, ...actor, now: 1 }),
   recordApiTokenUses: (store) => store.apiTokens.recordUses([{ id: 1, usedAt: 60_000 }]),
-  createConsoleSession: (store) => store.sessions.create(newSession(randomBytes(32), 1, 1)),
-  findConsoleSession: (store) => store.sessions.find(randomBytes(32)),
-  touchConsoleSession: (store) => store.sessions.touch(randomBytes(32), 1),
-  deleteConsoleSession: (store) => store.sessions.delete(randomBytes(32)),
+  createConsoleSession: (store) => store.consoleSessions.create(newSession(randomBytes(32), 1, 1)),
+  findConsoleSession: (store) => store.consoleSessions.find(randomBytes(32)),
+  touchConsoleSession: (store) => store.consoleSessions.touch(randomBytes(32), 1),
+  deleteConsoleSession: (store) => store.consoleSessions.delete(randomBytes(32)),
   listAuditEvents: (store) => store.audit.list({ ...tenantScope, teamId: 1, ...allEvents }),
   pruneAuditEvents: (store) => store.audit.prune({ ...tenantScope, ...actor, before: 1001, now: 9000 }),
   endGracePeriod: (store) =>

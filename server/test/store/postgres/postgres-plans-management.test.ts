@@ -3,7 +3,10 @@ import { after, before, describe, it } from 'node:test'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
-import type { UserGroupFilter } from '../../../src/domain/user-group/user-group-search-store.ts'
+import type {
+  UserGroupFilter,
+  UserGroupSort,
+} from '../../../src/domain/user-group/user-group-search-store.ts'
 import { storeOver } from '../../../src/store/postgres/postgres-store.ts'
 import { PrimaryPool } from '../../../src/store/postgres/primary-pool.ts'
 import { migratedDatabase } from '../../support/database.ts'
@@ -50,6 +53,13 @@ for (const [when, statistics] of Object.entries(knowledge)) {
 
     const find = (filter: UserGroupFilter) => () =>
       store.userGroupSearch.search({ ...tenantScope, filter, position: null, limit: 10 })
+    const list =
+      (by: UserGroupSort['by'], position: readonly unknown[] | null, isDescending = false) =>
+      () =>
+        store.userGroupSearch.search({
+          ...{ ...tenantScope, filter: {}, sort: { by, isDescending }, limit: 10 },
+          position: position && JSON.stringify([by, ...position]),
+        })
     const teamId = 7007
     const location = { bucket: bucketOf(key), teamId }
     const operations: Record<string, () => Promise<unknown>> = {
@@ -94,6 +104,12 @@ for (const [when, statistics] of Object.entries(knowledge)) {
         providedIdPrefix: 'customer 700',
         mappedTo: [['many', 'd700']],
       }),
+      'the first user groups by name': list('name', null),
+      'the next user groups by name': list('name', ['customer 7007', 7007]),
+      'the previous user groups by name': list('name', ['customer 7007', 7007], true),
+      'the next user groups by creation': list('created_at', [1, 7007]),
+      'the latest user groups': list('created_at', null, true),
+      'the next user groups by id': list('user_group_id', ['customer 7007', 7007]),
       'a search for suspended user groups': find({ suspended: true }),
       'the count of the last entries': () =>
         store.userGroupSearch.countEntries({ ...tenantScope, after: ['s9999', 'd9998'] }),

@@ -194,8 +194,8 @@ for (const [when, statistics] of Object.entries(knowledge)) {
     for (const [name, [statement, parameters]] of Object.entries(statements)) {
       it(`${name} reads a few pages`, async () => {
         const pages = await pagesOf(fixture, statement, parameters)
-        // The smallest table has about 200 pages.
-        assert.ok(pages > 0 && pages < 150, `${pages} pages`)
+        // The smallest table has about 200 pages. A rename writes to all indexes of user groups.
+        assert.ok(pages > 0 && pages < 170, `${pages} pages`)
       })
     }
   })

@@ -5,8 +5,10 @@ import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts
 import { describeStore } from '../contract/store-contract.ts'
 import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
+import { describeMarks } from '../contract/marks-property.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeMigrations } from '../contract/migrations-contract.ts'
+import { describeSearchIndex } from '../contract/search-index-contract.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
 
@@ -15,6 +17,7 @@ const scope = suiteScope()
 const openFreshStore = async () => openPostgres({ after: () => undefined }, await migratedDatabase(scope))
 
 describeStore('PostgreSQL', openFreshStore)
+describeSearchIndex('PostgreSQL', openFreshStore)
 
 // On Citus, there are no events.
 if ((await nodeUrls()).length === 1) describeEvents('PostgreSQL', openFreshStore)
@@ -42,6 +45,7 @@ const query = (url: string, sql: string) =>
 
 describeMappingEntries('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
 describeErasure('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
+describeMarks('PostgreSQL', { freshUrl: () => freshDatabase(scope), query })
 
 describeMigrations('PostgreSQL', {
   dialect: 'postgres',

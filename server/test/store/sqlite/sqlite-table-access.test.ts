@@ -21,6 +21,7 @@ const withBuckets = [
   'idempotency_key',
   'unindexed_user_group',
   'ended_session',
+  'viewing',
   'audit_event',
 ]
 

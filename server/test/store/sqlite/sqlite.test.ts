@@ -13,9 +13,11 @@ import { describeStore } from '../contract/store-contract.ts'
 import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describePaging } from '../contract/paging-contract.ts'
+import { describeMarks } from '../contract/marks-property.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeMigrations } from '../contract/migrations-contract.ts'
 import { userGroupOf, unchanged, withoutState } from '../contract/created-user-group.ts'
+import { describeSearchIndex } from '../contract/search-index-contract.ts'
 import { describeProcesses } from '../contract/store-processes.ts'
 import { describeUnchanged } from '../contract/unchanged-contract.ts'
 import { mint, actor } from '../contract/store-fixtures.ts'
@@ -28,6 +30,7 @@ const open = (path: string, lockTimeoutMs = 5000) =>
   openStore({ kind: 'sqlite', path }, { ...defaults, lockTimeoutMs })
 
 describeStore('SQLite', () => open(freshPath()))
+describeSearchIndex('SQLite', () => open(freshPath()))
 describePaging('SQLite', () => open(freshPath()))
 describeEvents('SQLite', () => open(freshPath()))
 
@@ -57,6 +60,7 @@ const query = (url: string, sql: string) => {
 
 describeMappingEntries('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
 describeErasure('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
+describeMarks('SQLite', { freshUrl: () => `sqlite:${freshPath()}`, query })
 
 describeMigrations('SQLite', {
   dialect: 'sqlite',

@@ -10,6 +10,7 @@ export const apiTokenOperations = {
     tag,
     method: 'GET',
     path: '/api-tokens',
+    scope: 'observe',
     summary: 'List the API tokens of this workspace and environment',
     description: 'Also revoked ones.',
     response: schemas.ApiTokenListResponse,
@@ -21,6 +22,7 @@ export const apiTokenOperations = {
     tag,
     method: 'POST',
     path: '/api-tokens',
+    scope: 'admin',
     summary: 'Create an API token for this workspace and environment',
     description:
       'The token is shown only once. If a response is lost, list the API tokens and revoke the unknown one.',
@@ -42,6 +44,7 @@ export const apiTokenOperations = {
     tag,
     method: 'POST',
     path: '/api-tokens/{id}/rotate',
+    scope: 'admin',
     summary: 'Replace an API token by a new one; both work during an overlap',
     description:
       'The new API token has the same name, scopes and lifetime, and is shown only once. The old one stops after `overlap_seconds`, or earlier if it expires earlier. Fails with `not_found` also if the API token has expired or is revoked, and with `token_superseded` if it was already rotated. If a response is lost, rotate the API token that `replaced_by` of the old one names.',
@@ -63,6 +66,7 @@ export const apiTokenOperations = {
     tag,
     method: 'POST',
     path: '/api-tokens/{id}/revoke',
+    scope: 'admin',
     summary: 'Revoke an API token permanently',
     description:
       'Takes effect everywhere within about a second. A repeated request changes nothing, not even `revoked_at`.',

@@ -3,14 +3,16 @@ import type { AuditFilter } from '../../../domain/audit/audit-log.ts'
 import { timestampOf } from '../fields.ts'
 import type { AdminOperation } from '../operation.ts'
 import { cursorOf, limitOf, positionOf } from '../pages.ts'
-import { shownAuditEvent } from './responses.ts'
-import { AuditEventListResponse, AuditSearch } from './schemas.ts'
+import { streamRows } from '../stream-rows.ts'
+import { eventWriters, shownAuditEvent } from './responses.ts'
+import { AuditEvent, AuditEventListResponse, AuditExport, AuditSearch } from './schemas.ts'
 
 export const auditEventOperations = {
   listAuditEvents: {
     tag: 'Audit log',
     method: 'GET',
     path: '/audit-events',
+    scope: 'observe',
     summary: 'List changes and who made them',
     description:
       'Returns events that meet all conditions, the newest first. A page may have fewer entries than `limit`, or none, and still have a next page; continue with `next_cursor`.',
@@ -23,6 +25,23 @@ export const auditEventOperations = {
         limit: limitOf(rest),
       })
       return { body: { auditEvents: items.map(shownAuditEvent), nextCursor: cursorOf(position) } }
+    },
+  },
+  exportAuditEvents: {
+    tag: 'Audit log',
+    method: 'GET',
+    path: '/audit-events/export',
+    scope: 'observe',
+    summary: 'Export changes and who made them',
+    description:
+      'Returns all events that meet the conditions, the newest first. The export itself is an event, `audit_log.exported`, which the next export has. Columns of CSV: `occurred_at`, `event_id`, `action`, `author`, `request_id`, `client_address`, `user_agent`, `team_id`, `user_group_id`, and `details` as JSON. A text that a spreadsheet program would run as a formula has an apostrophe in front.',
+    query: AuditExport,
+    response: AuditEvent,
+    returnsRows: ['ndjson', 'csv'],
+    handle: async ({ caller, query }, { auditLog }) => {
+      const { format = 'ndjson', ...conditions } = query as AuditExport
+      const events = await auditLog.export(caller, filterOf(conditions), conditions)
+      return streamRows(format, eventWriters[format], events)
     },
   },
 } as const satisfies Record<string, AdminOperation>

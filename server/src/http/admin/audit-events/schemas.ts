@@ -20,10 +20,18 @@ export const AuditEvent = response(
     action: AuditAction,
     author: Type.String({
       description:
-        '`api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.',
+        '`api_token:` and the id of the API token, `person:` and the id of a person at the identity provider, `cli:` and the name of the operator, or `service`.',
       examples: ['api_token:3'],
     }),
     request_id: textOrNull('`X-Request-Id` of the response. Null if there was no request.', 'k3Jf81Qz-2s'),
+    client_address: textOrNull(
+      'Address of the client, behind the proxies of `UGS_TRUSTED_PROXIES`. Null if there was no request.',
+      '192.0.2.1',
+    ),
+    user_agent: textOrNull(
+      '`User-Agent` of the request, at most 255 characters. Null if there was none.',
+      'curl/8.5.0',
+    ),
     user_group: Type.Union(
       [
         response({ team_id: id('Team id of the user group.'), provided_id: identity.provided_id }),
@@ -42,17 +50,23 @@ export const AuditEvent = response(
   'The record of one change.',
 )
 
+const conditions = {
+  since: Type.Optional(timeParameter('Events at or after this time')),
+  until: Type.Optional(timeParameter('Events before this time')),
+  team_id: Type.Optional(Type.String({ description: 'Team id of a user group.', pattern: wholeNumber })),
+  user_group_id: searchText(
+    'Events of the user group with this id. If it was deleted, of all user groups that had the id.',
+  ),
+  action: Type.Optional(AuditAction),
+  author: searchText(
+    'For example `api_token:3` or `cli:root`. `cli:` finds those of all operators at the command line.',
+  ),
+  request_id: searchText('`X-Request-Id` of a request.'),
+}
+
 export const AuditSearch = Type.Object(
   {
-    since: Type.Optional(timeParameter('Events at or after this time')),
-    until: Type.Optional(timeParameter('Events before this time')),
-    team_id: Type.Optional(Type.String({ description: 'Team id of a user group.', pattern: wholeNumber })),
-    user_group_id: searchText(
-      'Events of the user group with this id. If it was deleted, of all user groups that had the id.',
-    ),
-    action: Type.Optional(AuditAction),
-    author: searchText('For example `api_token:3` or `cli:root`.'),
-    request_id: searchText('`X-Request-Id` of a request.'),
+    ...conditions,
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },
@@ -68,3 +82,9 @@ export const AuditEventListResponse = response({
   audit_events: Type.Array(AuditEvent),
   next_cursor: nextCursor,
 })
+
+export const AuditExport = Type.Object(
+  { format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })), ...conditions },
+  { additionalProperties: false },
+)
+export type AuditExport = Static<typeof AuditExport>

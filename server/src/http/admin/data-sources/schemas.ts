@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { limits } from '../../../contract/limits.ts'
 import { wholeNumber } from '../../../contract/patterns.ts'
 import { response, success, text } from '../../../contract/user/schemas.ts'
 import { id, nextCursor, PageLimit, time } from '../fields.ts'
@@ -24,7 +25,7 @@ export const SchemaListResponse = response({ success, schemas: Type.Array(Regist
 export const SchemaResponse = response({ success, schema: RegisteredSchema })
 
 export const DataSourceFields = Type.Object(
-  { schema_id: Type.Integer({ ...schemaId, maximum: 999_999_999_999_999 }), ...newRegistered },
+  { schema_id: Type.Integer({ ...schemaId, maximum: limits.id }), ...newRegistered },
   { additionalProperties: false },
 )
 export type DataSourceFields = Static<typeof DataSourceFields>

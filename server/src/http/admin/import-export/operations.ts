@@ -1,17 +1,18 @@
-import { Readable } from 'node:stream'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import type { Delimiter } from '../../../contract/import/csv.ts'
 import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
 import { delimiterNames, wholeNumbers } from '../../../contract/patterns.ts'
-import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
+import { validationFailed } from '../../../domain/fault.ts'
 import {
   UserGroupImport,
   type ImportResult,
   type ImportRow,
 } from '../../../domain/user-group/user-group-import.ts'
-import type { AdminOperation, AdminResponse } from '../operation.ts'
+import type { AdminOperation } from '../operation.ts'
+import { streamRows } from '../stream-rows.ts'
 import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
+import { criteria, searchOf } from '../user-groups/criteria.ts'
 import { spool } from './spool.ts'
 import { textEnum } from '../../../contract/text-enum.ts'
 
@@ -20,11 +21,27 @@ const tag = 'User group management'
 /** Maximum number of refused rows in a response. Each takes up to a hundred times the space of its row, in a temporary file. */
 const maxRefusedLines = 10_000
 
+const ExportSearch = Type.Object(
+  {
+    format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+    team_ids: Type.Optional(
+      Type.String({
+        description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
+        pattern: wholeNumbers,
+        examples: ['7,12'],
+      }),
+    ),
+    ...criteria,
+  },
+  { additionalProperties: false },
+)
+
 export const importExportOperations = {
   importUserGroups: {
     tag,
     method: 'POST',
     path: '/user-groups/import',
+    scope: 'support',
     summary: 'Import user groups',
     description:
       'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. Refused rows after the first 10,000 have no line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
@@ -70,31 +87,25 @@ export const importExportOperations = {
     tag,
     method: 'GET',
     path: '/user-groups/export',
+    scope: 'observe',
     summary: 'Export user groups',
     description:
-      'Returns all user groups, ordered by id, or those with the given team ids, as rows that can be imported. Tokens are not exported; an import issues new ones.',
-    query: Type.Object(
-      {
-        format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
-        team_ids: Type.Optional(
-          Type.String({
-            description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
-            pattern: wholeNumbers,
-            examples: ['7,12'],
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+      'Returns all user groups, ordered by id, those that match search criteria, or those with the given team ids, as rows that can be imported. Tokens are not exported; an import issues new ones.',
+    query: ExportSearch,
     response: schemas.ExportRow,
     returnsRows: ['ndjson', 'csv'],
-    handle: ({ caller, query }, { management }) => {
-      const { format = 'ndjson', team_ids } = query as { format?: BulkFormat; team_ids?: string }
-      const pages =
-        team_ids === undefined
+    handle: ({ caller, query }, { management, healthSearch }) => {
+      const { format = 'ndjson', team_ids, health, ...criteria } = query as Static<typeof ExportSearch>
+      const search = searchOf(criteria)
+      const isSearch = health !== undefined || Object.keys(search).length > 0
+      if (isSearch && team_ids !== undefined)
+        throw validationFailed([{ path: '/team_ids', message: 'cannot be combined with search criteria' }])
+      const pages = isSearch
+        ? healthSearch.listAll(caller, search, health)
+        : team_ids === undefined
           ? management.listAll(caller)
           : management.listSome(caller, team_ids.split(',').map(Number))
-      return exported(format, pages)
+      return streamRows(format, rowWriters[format], pages)
     },
   },
 } as const satisfies Record<string, AdminOperation>
@@ -112,19 +123,4 @@ async function* importLines(
       .map((result) => `${importResultJson(result)}\n`)
       .join('')
   yield `${importSummaryJson(userGroupImport.summary, isDryRun)}\n`
-}
-
-/** Loads the first page before the response starts, so that an unreachable store gets a 503. */
-async function exported(
-  format: BulkFormat,
-  pages: AsyncGenerator<TokenlessUserGroup[]>,
-): Promise<AdminResponse> {
-  const { head, row } = rowWriters[format]
-  const first = await pages.next()
-  async function* texts() {
-    yield head
-    if (first.done !== true) yield first.value.map(row).join('')
-    for await (const page of pages) yield page.map(row).join('')
-  }
-  return { format, stream: Readable.from(texts(), { objectMode: false }) }
 }

@@ -7,6 +7,7 @@ export const leakedTokenOperations = {
     tag: 'User group management',
     method: 'POST',
     path: '/leaked-tokens',
+    scope: 'support',
     summary: 'Return the owner of a leaked token and whether it works',
     description:
       'With `rotate`, stops it at once. A repeated request does nothing more to a token that an earlier one stopped, and reports the current state: `works` and `rotated` may be false although the earlier request stopped the token.',

@@ -7,6 +7,7 @@ export const promotionOperations = {
     tag: 'User group management',
     method: 'GET',
     path: '/promotions/candidates',
+    scope: 'observe',
     summary: 'List user groups of Testing that can be promoted',
     description:
       'Ordered by team id. Requires an API token of `Customer`. As in a search, a page may have few entries, or none, and a next page.',
@@ -19,16 +20,18 @@ export const promotionOperations = {
         { ...(name !== undefined && { namePart: name }) },
         { position: positionOf(cursor, isId), limit: limitOf(page) },
       )
-      return { body: { userGroups: items, nextCursor: cursorOf(position) } }
+      const candidates = await promotion.describe(caller, items)
+      return { body: { userGroups: candidates, nextCursor: cursorOf(position) } }
     },
   },
   promoteUserGroups: {
     tag: 'User group management',
     method: 'POST',
     path: '/promotions',
+    scope: 'support',
     summary: 'Promote user groups from Testing to Customer',
     description:
-      'Copies name, mapping and properties. A user group that is new in `Customer` gets its own token there. An error of one user group does not stop the others. Requires an API token of `Customer`. A repeated request reports user groups that an earlier one promoted as `unchanged`.',
+      'Copies name, mapping and properties. A user group that is new in `Customer` gets its own token there. Suspensions are not copied: a new user group is active, and an existing one keeps its suspension. An error of one user group does not stop the others. Requires an API token of `Customer`. A repeated request reports user groups that an earlier one promoted as `unchanged`.',
     body: PromotionFields,
     response: PromotionResponse,
     handle: async ({ caller, body }, { promotion }) => {

@@ -3,7 +3,17 @@ import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
 import { textEnum } from '../../../contract/text-enum.ts'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
-import { differences, nextCursor, numberOrNull, PageLimit, searchText, textOrNull, time } from '../fields.ts'
+import {
+  count,
+  differences,
+  nextCursor,
+  numberOrNull,
+  PageLimit,
+  searchText,
+  textOrNull,
+  time,
+  timeOrNull,
+} from '../fields.ts'
 
 export const CandidateSearch = Type.Object(
   {
@@ -14,11 +24,22 @@ export const CandidateSearch = Type.Object(
 )
 export type CandidateSearch = Static<typeof CandidateSearch>
 
+const unresolved = count(
+  'Number of mapping entries that name no registered data source of `Customer`; 0 if it has no schema. With `UGS_MAPPING=registered`, the user group is refused, otherwise its dashboards find no data.',
+  0,
+)
+
 export const PromotionCandidate = response(
   {
+    team_id: identity.team_id,
     provided_id: identity.provided_id,
     name: identity.name,
     updated_at: time('Time of the last change of name, mapping or properties'),
+    suspended_at: timeOrNull(
+      'Time of suspension in `Testing`, which a promotion does not copy',
+      'it is not suspended',
+    ),
+    unresolved_entries: unresolved,
   },
   'A user group of `Testing` that can be promoted.',
 )
@@ -62,6 +83,11 @@ export const PromotionResult = response(
     differences,
     team_id: numberOrNull('Team id in `Customer`. Null if the user group does not exist there.', 7),
     message: textOrNull('Reason for `refused`. Null otherwise.', null),
+    suspended: response(
+      { in_testing: Type.Boolean(), in_customer: Type.Boolean() },
+      'Where the user group is suspended. A promotion changes neither: a new user group is active.',
+    ),
+    unresolved_entries: unresolved,
   },
   'Result of promoting one user group, or of a dry run.',
 )

@@ -1,8 +1,6 @@
 import { readChange } from '../../../contract/user/change.ts'
-import { validationFailed } from '../../../domain/fault.ts'
-import { stepsOfPointer } from '../../../domain/json/json-pointer.ts'
+import { retained } from '../../../domain/user-group/user-group-erasure.ts'
 import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.ts'
-import type { UserGroupSearch } from '../../../domain/user-group/user-group-management.ts'
 import { expectedOf } from '../etag.ts'
 import { DeletedResponse, PageLimit } from '../fields.ts'
 import {
@@ -15,6 +13,7 @@ import {
 import { cursorOf, isId, limitOf, pageById, positionOf } from '../pages.ts'
 import { viewOf } from './responses.ts'
 import * as schemas from './schemas.ts'
+import { isSortPosition, searchOf, sortOf } from './criteria.ts'
 
 const tag = 'User group management'
 const versionsListed = 200
@@ -33,18 +32,27 @@ export const userGroupOperations = {
     tag,
     method: 'GET',
     path: '/user-groups',
+    scope: 'observe',
     summary: 'Find user groups',
     description:
-      'Ordered by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms, so it may have fewer entries than `limit`, or none, although another one follows.',
+      'Ordered by `sort`; without it, by id if `user_group_id_prefix` is given, otherwise by team id. A page takes at most about 100 ms, so it may have fewer entries than `limit`, or none, although another one follows.',
     query: schemas.UserGroupSearch,
     response: schemas.UserGroupListResponse,
     handle: async ({ caller, query }, { healthSearch }) => {
-      const { cursor, health, ...rest } = query as schemas.UserGroupSearch
+      const { cursor, health, total, ...rest } = query as schemas.UserGroupSearch
       const search = searchOf(rest)
-      const isPosition = search.providedIdPrefix === undefined ? isId : () => true
-      const page = { position: positionOf(cursor, isPosition), limit: limitOf(rest) }
+      const sort = sortOf(rest)
+      const { providedIdPrefix } = search
+      const isPosition = (text: string) =>
+        sort !== undefined
+          ? isSortPosition(sort, text)
+          : providedIdPrefix === undefined
+            ? isId(text)
+            : text.startsWith(providedIdPrefix)
+      const page = { position: positionOf(cursor, isPosition), limit: limitOf(rest), sort }
       const { items, position } = await healthSearch.search(caller, search, page, health)
-      return { body: { userGroups: items, nextCursor: cursorOf(position) } }
+      const counted = total === 'true' && { total: await healthSearch.count(caller, search, health) }
+      return { body: { userGroups: items, nextCursor: cursorOf(position), ...counted } }
     },
   },
   createUserGroup: {
@@ -52,6 +60,7 @@ export const userGroupOperations = {
     tag,
     method: 'POST',
     path: '/user-groups',
+    scope: 'support',
     summary: 'Create a user group',
     description:
       'Never changes an existing user group. Your backend gets the token with its next request for this id.',
@@ -70,6 +79,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'GET',
     path: '/user-groups/{team_id}',
+    scope: 'observe',
     summary: 'Show a user group',
     handle: async (request, { management }) =>
       userGroupResponse(await management.find(request.caller, teamIdOf(request))),
@@ -79,6 +89,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'PATCH',
     path: '/user-groups/{team_id}',
+    scope: 'support',
     summary: 'Change name, mapping or properties',
     description:
       'Omitted fields keep their values; null clears a field. The previous state is kept as a version. A repeated request overwrites changes that others made in between, unless it names a revision.',
@@ -94,6 +105,7 @@ export const userGroupOperations = {
     ...change,
     method: 'DELETE',
     path: '/user-groups/{team_id}',
+    scope: 'support',
     summary: 'Delete a user group',
     description:
       'Its tokens stop working at once. It can be restored for 30 days, unless another user group takes its id.',
@@ -104,10 +116,27 @@ export const userGroupOperations = {
       return deleted
     },
   },
+  deleteUserGroupByProvidedId: {
+    ...one,
+    method: 'DELETE',
+    path: '/user-groups',
+    scope: 'support',
+    summary: 'Delete the user group with your id',
+    description:
+      'For a backend that offboards a customer. As the deletion by team id: tokens stop working at once, and the user group can be restored for 30 days.',
+    query: schemas.ProvidedIdQuery,
+    retry: { user_group_not_found: 'succeeded' },
+    response: DeletedResponse,
+    handle: async ({ caller, query }, { userGroups }) => {
+      await userGroups.delete(caller, (query as schemas.ProvidedIdQuery).user_group_id)
+      return deleted
+    },
+  },
   getUserGroupToken: {
     ...one,
     method: 'GET',
     path: '/user-groups/{team_id}/token',
+    scope: 'admin',
     summary: 'Show the token of a user group',
     response: schemas.TokenResponse,
     returnsEtag: true,
@@ -120,12 +149,13 @@ export const userGroupOperations = {
     ...change,
     method: 'POST',
     path: '/user-groups/{team_id}/rotate',
+    scope: 'support',
     summary: 'Rotate the token of a user group',
     description:
-      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. A repeated request that names no revision rotates again.',
+      'Replaces the token. The old token stops working at once, unless `grace_period_seconds` keeps it valid for viewing. The response has the new token only with the scope `admin`. A repeated request that names no revision rotates again.',
     retry: 'never',
     body: schemas.TokenRotation,
-    response: schemas.TokenResponse,
+    response: schemas.RotatedTokenResponse,
     handle: async (request, { management, userGroups }) => {
       const { providedId } = await management.find(request.caller, teamIdOf(request))
       const { grace_period_seconds } = request.body.value as schemas.TokenRotation
@@ -133,7 +163,7 @@ export const userGroupOperations = {
         target: { providedId, expected: await expectedBy(request, management) },
         gracePeriodSeconds: grace_period_seconds ?? 0,
       })
-      return { body: { token } }
+      return { body: { token: request.maySeeTokens ? token : null } }
     },
   },
   suspendUserGroup: {
@@ -141,6 +171,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'POST',
     path: '/user-groups/{team_id}/suspend',
+    scope: 'support',
     summary: 'Suspend a user group',
     description:
       'Its tokens are inactive for the renderer, from its next introspection. `/api/user` continues to work. A suspended user group stays as it is. A repeated request suspends again if the user group was resumed in between.',
@@ -154,6 +185,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'POST',
     path: '/user-groups/{team_id}/resume',
+    scope: 'support',
     summary: 'Resume a suspended user group',
     description:
       'Its current token, and superseded ones in their grace period, work again. A repeated request resumes again if the user group was suspended in between.',
@@ -167,6 +199,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'POST',
     path: '/user-groups/{team_id}/end-sessions',
+    scope: 'support',
     summary: 'End the viewer sessions of a user group',
     description:
       'Ends the sessions of one viewer, or of all, that were created until now. The user group token stays. A repeated request also ends sessions that were created in between.',
@@ -183,6 +216,7 @@ export const userGroupOperations = {
     ...one,
     method: 'POST',
     path: '/user-groups/{team_id}/view-as',
+    scope: 'support',
     summary: 'View as a user group',
     description:
       'Creates a viewer session of 5 minutes, and returns the URL of your page of dashboards with it. The id of the viewer is `support:` and the name of the API token, and the viewer has `support: true`. It is in the audit log. Requires `UGS_DASHBOARD_URL`.',
@@ -196,6 +230,7 @@ export const userGroupOperations = {
     ...one,
     method: 'GET',
     path: '/user-groups/{team_id}/view',
+    scope: 'observe',
     summary: 'Show what a user group sees',
     description:
       'Returns the variables as the renderer gets them, the data sources that the mapping names, whether the token is active, the last versions, and the time of the last introspection.',
@@ -210,6 +245,7 @@ export const userGroupOperations = {
     ...one,
     method: 'GET',
     path: '/user-groups/{team_id}/versions',
+    scope: 'observe',
     summary: 'List earlier states of a user group',
     description:
       'Returns earlier values of name, mapping and properties within the last 100 revisions, the newest first.',
@@ -223,6 +259,7 @@ export const userGroupOperations = {
     tag,
     method: 'GET',
     path: '/user-groups/{team_id}/versions/{revision}/diff',
+    scope: 'observe',
     summary: 'Compare a version with another or with the current state',
     query: schemas.VersionQuery,
     response: schemas.DiffResponse,
@@ -240,6 +277,7 @@ export const userGroupOperations = {
     ...returnsUserGroup,
     method: 'POST',
     path: '/user-groups/{team_id}/versions/{revision}/restore',
+    scope: 'support',
     summary: 'Restore an earlier state of a user group',
     description:
       'Restores name, mapping and properties; the token stays. This is a change like any other and can be reverted. Fails with `not_found` if the version does not exist or is no longer kept.',
@@ -256,6 +294,7 @@ export const userGroupOperations = {
     tag,
     method: 'GET',
     path: '/deleted-user-groups',
+    scope: 'observe',
     summary: 'List user groups deleted in the last 30 days',
     description: 'Ordered by team id.',
     query: PageLimit,
@@ -269,11 +308,28 @@ export const userGroupOperations = {
       return { body: { userGroups, nextCursor } }
     },
   },
+  eraseUserGroup: {
+    tag,
+    method: 'DELETE',
+    path: '/deleted-user-groups/{team_id}',
+    scope: 'admin',
+    summary: 'Erase a deleted user group',
+    description:
+      'Removes it at once, with its usage, its versions, and its id and all details in the audit log, and returns what was erased and what still has its id. It cannot be restored.',
+    retry: { user_group_not_found: 'unknown' },
+    response: schemas.UserGroupErasureResponse,
+    faults: ['user_group_not_found'],
+    handle: async (request, { erasure }) => {
+      const teamId = teamIdOf(request)
+      return { body: { teamId, erased: await erasure.erase(request.caller, teamId), retained } }
+    },
+  },
   restoreDeletedUserGroup: {
     ...returnsUserGroup,
     tag,
     method: 'POST',
     path: '/deleted-user-groups/{team_id}/restore',
+    scope: 'support',
     summary: 'Restore a deleted user group',
     description:
       'The user group gets its previous state, and its token works again. Tokens that were superseded before the deletion stay unknown. Fails with `already_exists` if another user group has its id.',
@@ -300,30 +356,4 @@ function expectedBy(request: AdminRequest, management: AdminServices['management
 
 function userGroupResponse(userGroup: TokenlessUserGroup): AdminResponse {
   return { body: { userGroup }, userGroup }
-}
-
-/** @throws Fault `validation_failed` if one of two parameters that belong together is missing */
-function searchOf(query: schemas.UserGroupSearch): UserGroupSearch {
-  const { text, user_group_id_prefix, name, property, property_value, schema, data_source, suspended } = query
-  for (const [one, other] of [
-    ['property', 'property_value'],
-    ['schema', 'data_source'],
-  ] as const) {
-    const missing = query[one] === undefined ? one : other
-    if ((query[one] === undefined) !== (query[other] === undefined)) {
-      const given = missing === one ? other : one
-      throw validationFailed([{ path: `/${missing}`, message: `is required with ${given}` }])
-    }
-  }
-  return {
-    ...(text !== undefined && { textPart: text }),
-    ...(user_group_id_prefix !== undefined && { providedIdPrefix: user_group_id_prefix }),
-    ...(name !== undefined && { namePart: name }),
-    ...(property !== undefined &&
-      property_value !== undefined && {
-        property: { path: stepsOfPointer(property), value: property_value },
-      }),
-    ...(schema !== undefined && data_source !== undefined && { mappedTo: [schema, data_source] as const }),
-    ...(suspended !== undefined && { suspended: suspended === 'true' }),
-  }
 }

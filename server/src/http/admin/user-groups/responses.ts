@@ -1,7 +1,7 @@
 import type { UserGroupDetails } from '../../../domain/user-group/user-group-management.ts'
 
 /** Returns the members of a `UserGroupViewResponse`. */
-export const viewOf = ({ userGroup, entries, ...others }: UserGroupDetails) => ({
+export const viewOf = ({ userGroup, entries, gracePeriods, ...others }: UserGroupDetails) => ({
   ...others,
   userGroup,
   variables: userGroup,
@@ -11,5 +11,5 @@ export const viewOf = ({ userGroup, entries, ...others }: UserGroupDetails) => (
     hasSchema: entry.schema !== null,
     registered: entry.dataSource,
   })),
-  token: { active: userGroup.suspendedAt === null, issuedAt: userGroup.tokenIssuedAt },
+  token: { active: userGroup.suspendedAt === null, issuedAt: userGroup.tokenIssuedAt, gracePeriods },
 })

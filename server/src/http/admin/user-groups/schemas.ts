@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
-import { pointer, wholeNumber, withoutNul } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { wholeNumber } from '../../../contract/patterns.ts'
 import {
   environmentTag,
   identity,
@@ -12,9 +11,12 @@ import {
   response,
   success,
   userGroupId,
+  tokenExample,
 } from '../../../contract/user/schemas.ts'
+import { sortFields } from '../../../domain/user-group/user-group-search-store.ts'
+import { retained } from '../../../domain/user-group/user-group-erasure.ts'
+import { textEnum } from '../../../contract/text-enum.ts'
 import { viewerToEnd } from '../../../contract/viewer-session/schemas.ts'
-import { healthProblems } from '../../../domain/user-group/user-group-health.ts'
 import {
   author,
   count,
@@ -25,10 +27,12 @@ import {
   limit,
   nextCursor,
   revision,
-  searchText,
+  textOrNull,
   time,
   timeOrNull,
+  Total,
 } from '../fields.ts'
+import { criteria } from './criteria.ts'
 
 export { DataSource, Difference }
 
@@ -91,43 +95,25 @@ export const UserGroupListResponse = response({
   success,
   user_groups: Type.Array(ListedUserGroup),
   next_cursor: nextCursor,
+  total: Type.Optional(Total),
 })
 
 export const UserGroupResponse = response({ success, user_group: AdminUserGroup })
 
 export const UserGroupSearch = Type.Object(
   {
-    text: searchText('Part of the user group id or of the name. Case and accents are ignored.'),
-    user_group_id_prefix: searchText('Prefix of the user group id, case-sensitive.'),
-    name: searchText('Part of the name. Case and accents are ignored.'),
-    property: Type.Optional(
-      Type.String({
+    ...criteria,
+    sort: Type.Optional(
+      textEnum(sortFields, {
         description:
-          'JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters. Requires `property_value`.',
-        pattern: pointer,
-        maxLength: 1000,
-        examples: ['/plan'],
+          'Order. Names are ordered by code point, without the case of ASCII letters. With search criteria, a page examines a limited number of user groups and may have few matches, or none.',
       }),
     ),
-    property_value: Type.Optional(
-      Type.Unsafe<string>({
-        type: ['string', 'number', 'boolean'],
-        description:
-          'Value at `property`. The string `5` also finds the number, and `true` the boolean. At most 1,000 characters.',
-        pattern: withoutNul,
-        maxLength: 1000,
-      }),
+    order: Type.Optional(
+      textEnum(['asc', 'desc'], { description: 'Direction of `sort`, which it requires. Default: `asc`.' }),
     ),
-    schema: searchText('Key of a mapping entry. Requires `data_source`.'),
-    data_source: searchText(
-      'Value of that mapping entry. Also finds user groups that name the same registered data source by its other id.',
-    ),
-    suspended: Type.Optional(textEnum(['true', 'false'])),
-    health: Type.Optional(
-      textEnum([...healthProblems], {
-        description:
-          'A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index has it, so a page examines a limited number of user groups and may have few matches, or none.',
-      }),
+    total: Type.Optional(
+      textEnum(['true', 'false'], { description: 'If true, `total` is the number of matches.' }),
     ),
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
@@ -156,7 +142,15 @@ export const NewUserGroupFields = Type.Object(
 )
 export type NewUserGroupFields = Static<typeof NewUserGroupFields>
 
+export const ProvidedIdQuery = Type.Object({ user_group_id: userGroupId }, { additionalProperties: false })
+export type ProvidedIdQuery = Static<typeof ProvidedIdQuery>
+
 export const TokenResponse = response({ success, token: identity.token })
+
+export const RotatedTokenResponse = response({
+  success,
+  token: textOrNull('The new token. Null without the scope `admin`.', tokenExample),
+})
 
 export const TokenRotation = Type.Object(
   {
@@ -238,6 +232,13 @@ export const UserGroupViewResponse = response(
     token: response({
       active: Type.Boolean({ description: 'True if the current token is active for the renderer.' }),
       issued_at: time('Time at which it was issued'),
+      grace_periods: Type.Array(
+        response({
+          superseded_at: time('Time of the rotation'),
+          valid_until: time('Time at which the old token stops'),
+        }),
+        { description: 'Running grace periods of old tokens, the last to end first, at most 100.' },
+      ),
     }),
     last_introspected_at: lastIntrospectedAt,
     versions: Type.Array(UserGroupVersion, {
@@ -262,4 +263,27 @@ export const DeletedUserGroupListResponse = response({
   success,
   user_groups: Type.Array(DeletedUserGroup),
   next_cursor: nextCursor,
+})
+
+export const UserGroupErasureResponse = response({
+  success,
+  team_id: teamId,
+  erased: response(
+    {
+      versions: count('Number of earlier versions.', 3),
+      usage_rows: count('Number of rows of usage: one for each month, viewer and dashboard.', 40),
+      audit_events: count('Number of audit events that lost the id and the details.', 12),
+    },
+    'What was erased, besides the user group itself.',
+  ),
+  retained: Type.Array(
+    response({
+      place: textEnum(
+        retained.map(({ place }) => place),
+        { description: 'Place that still has the id.' },
+      ),
+      message: Type.String({ description: 'What it has, and until when.', examples: [retained[0].message] }),
+    }),
+    { description: 'What retention still holds.' },
+  ),
 })

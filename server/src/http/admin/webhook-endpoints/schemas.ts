@@ -6,6 +6,7 @@ import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import {
   defaultSecretOverlapMs,
   maxSecretOverlapMs,
+  webhookHealths,
   webhookStates,
 } from '../../../domain/webhook/webhook-endpoint.ts'
 import {
@@ -46,6 +47,9 @@ export const WebhookEndpoint = response(
     event_types: eventTypes,
     state: textEnum(webhookStates, {
       description: '`disabled` by the service after 3 days without success. Events then wait as if paused.',
+    }),
+    health: textEnum(webhookHealths, {
+      description: '`ok` or `failing` by the last attempt, `unknown` before the first one.',
     }),
     created_at: time('Time of creation'),
     updated_at: time('Time of the last change'),
@@ -135,6 +139,37 @@ export const WebhookDelivery = response(
   'The delivery of one event to one webhook endpoint.',
 )
 
+const headers = (description: string, examples: readonly unknown[]) => ({
+  type: ['object', 'null'],
+  description,
+  additionalProperties: { type: 'string' },
+  examples,
+})
+const request = {
+  request_body: Type.String({ description: 'Body of the request.', examples: ['{"type":"…"}'] }),
+  response_headers: Type.Unsafe<Record<string, string> | null>(
+    headers(
+      'The first headers of the last response, at most 2,000 characters, without cookies and tokens. Null if there was none.',
+      [{ 'content-type': 'text/plain' }],
+    ),
+  ),
+}
+const requestHeaders = (condition: string) =>
+  Type.Unsafe<Record<string, string> | null>(
+    headers(`Headers of the request, without those of the connection. Null ${condition}.`, [
+      { 'webhook-id': '019ab1c2-5f28-7000-9b1d-2f6a1c0e7d45', 'webhook-signature': 'v1,…' },
+    ]),
+  )
+
+export const WebhookDeliveryDetails = response(
+  {
+    ...WebhookDelivery.properties,
+    request_headers: requestHeaders('if there was no attempt, or its secret could not be decrypted'),
+    ...request,
+  },
+  'A delivery with the request and the head of the response of its last attempt.',
+)
+
 export const WebhookDeliverySearch = Type.Object(
   {
     state: Type.Optional(
@@ -166,6 +201,19 @@ export const WebhookDeliveryListResponse = response({
   success,
   deliveries: Type.Array(WebhookDelivery),
   next_cursor: nextCursor,
+})
+export const WebhookDeliveryResponse = response({ success, delivery: WebhookDeliveryDetails })
+export const WebhookTestResponse = response({
+  success,
+  delivered: Type.Boolean({ description: 'True if the response is a 2xx.' }),
+  request_headers: requestHeaders('never'),
+  ...request,
+  response_status: numberOrNull('HTTP status of the response. Null if there was none.', 204),
+  duration_ms: count('Duration in milliseconds.', 35),
+  error_code: textOrNull(
+    'Reason why there was no response, such as `ECONNREFUSED`. Null if there was one.',
+    null,
+  ),
 })
 export const WebhookRedeliveryResponse = response({
   success,

@@ -9,6 +9,7 @@ export const workspaceOperations = {
     tag,
     method: 'GET',
     path: '/workspaces',
+    scope: 'observe',
     summary: 'Show the workspace of this API token',
     description: 'An API token sees only its own workspace.',
     response: WorkspaceListResponse,
@@ -20,6 +21,7 @@ export const workspaceOperations = {
     tag,
     method: 'POST',
     path: '/workspaces',
+    scope: 'admin',
     summary: 'Create a workspace and its first API token',
     description:
       'The API token has the scope `admin` and the environment of the API token that created it, and is shown only once. If it is lost, `ugs api-token create` creates another one.',

@@ -12,6 +12,7 @@ export const distributedTables = [
   'user_group_version',
   'deleted_user_group',
   'last_introspection',
+  'viewing',
   'ended_session',
   'audit_event',
 ] as const
