@@ -1,13 +1,7 @@
-import { Notifications } from '@mantine/notifications'
 import { RouterProvider } from '@tanstack/react-router'
 import { router } from './router.tsx'
 
 /** The part of the console behind the sign-in. */
 export function App() {
-  return (
-    <>
-      <RouterProvider router={router} />
-      <Notifications position="bottom-right" containerWidth={400} />
-    </>
-  )
+  return <RouterProvider router={router} />
 }

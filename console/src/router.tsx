@@ -1,7 +1,11 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { publicPath } from './public-path.ts'
+import { readMonth } from './api/usage.ts'
 import { readAuditSearch } from './pages/audit/search.ts'
+import { readFindingSearch } from './pages/isolation/search.ts'
 import { readLink } from './pages/data-sources/link.ts'
+import { readPromotionSearch } from './pages/promotion/search.ts'
+import { readActivitySearch } from './pages/user-group/activity.ts'
 import { readSearch } from './pages/user-groups/search.ts'
 import { readDeliverySearch } from './pages/webhooks/webhook-endpoint.ts'
 import { FailedPage, rootRoute } from './root-route.tsx'
@@ -9,11 +13,7 @@ import { FailedPage, rootRoute } from './root-route.tsx'
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  beforeLoad: () => {
-    // The router expects a thrown redirect.
-    // eslint-disable-next-line @typescript-eslint/only-throw-error
-    throw redirect({ to: '/user-groups', replace: true })
-  },
+  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
 })
 
 const userGroupsRoute = createRoute({
@@ -45,30 +45,55 @@ const userGroupRoute = createRoute({
   path: '/user-groups/$teamId',
   component: lazyRouteComponent(() => import('./pages/user-group/layout.tsx'), 'UserGroupLayout'),
 })
-const overviewRoute = createRoute({
+const activityRoute = createRoute({
   getParentRoute: () => userGroupRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/user-group/overview-page.tsx'), 'OverviewPage'),
+  validateSearch: readActivitySearch,
+  component: lazyRouteComponent(() => import('./pages/user-group/activity-page.tsx'), 'ActivityPage'),
+})
+const dataRoute = createRoute({
+  getParentRoute: () => userGroupRoute,
+  path: '/data',
+  component: lazyRouteComponent(() => import('./pages/user-group/data-page.tsx'), 'DataPage'),
 })
 const editRoute = createRoute({
   getParentRoute: () => userGroupRoute,
   path: '/edit',
   component: lazyRouteComponent(() => import('./pages/user-group/edit-page.tsx'), 'EditPage'),
 })
-const historyRoute = createRoute({
+const userGroupUsageRoute = createRoute({
   getParentRoute: () => userGroupRoute,
-  path: '/history',
-  component: lazyRouteComponent(() => import('./pages/user-group/history-page.tsx'), 'HistoryPage'),
+  path: '/usage',
+  validateSearch: readMonth,
+  component: lazyRouteComponent(() => import('./pages/user-group/usage-page.tsx'), 'UsagePage'),
 })
 
+const usageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/usage',
+  validateSearch: readMonth,
+  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+})
 const isolationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/isolation',
+  validateSearch: readFindingSearch,
   component: lazyRouteComponent(() => import('./pages/isolation/isolation-page.tsx'), 'IsolationPage'),
+})
+const jobsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/jobs',
+  component: lazyRouteComponent(() => import('./pages/jobs/jobs-page.tsx'), 'JobsPage'),
+})
+const jobRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/jobs/$jobId',
+  component: lazyRouteComponent(() => import('./pages/jobs/job-page.tsx'), 'JobPage'),
 })
 const promotionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/promotion',
+  validateSearch: readPromotionSearch,
   component: lazyRouteComponent(() => import('./pages/promotion/promotion-page.tsx'), 'PromotionPage'),
 })
 const dataSourcesRoute = createRoute({
@@ -124,8 +149,11 @@ const routeTree = rootRoute.addChildren([
   userGroupsRoute,
   deletedUserGroupsRoute,
   newUserGroupRoute,
-  userGroupRoute.addChildren([overviewRoute, editRoute, historyRoute]),
+  userGroupRoute.addChildren([activityRoute, dataRoute, editRoute, userGroupUsageRoute]),
+  usageRoute,
   isolationRoute,
+  jobsRoute,
+  jobRoute,
   promotionRoute,
   dataSourcesRoute,
   apiTokensRoute,

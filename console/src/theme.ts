@@ -1,6 +1,5 @@
 import {
   Menu,
-  Notification,
   Alert,
   Badge,
   createTheme,
@@ -37,10 +36,6 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 600 } }),
     // Rendered inside the landmark of its button, and without a placeholder, which is not allowed among menu items.
     Menu: Menu.extend({ defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } }),
-    Notification: Notification.extend({
-      defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } },
-      styles: { description: { color: 'var(--mantine-color-dimmed)' } },
-    }),
     Modal: Modal.extend({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
@@ -63,6 +58,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-anchor': teal[8],
     '--console-canvas': '#f6f8f8',
     '--console-border': '#dde3e4',
+    '--console-hover': '#f3f7f7',
     '--console-before': '#fde6e6',
     '--console-after': '#dcf5e4',
     '--console-warning': '#fff4e3',
@@ -77,6 +73,7 @@ export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-anchor': teal[3],
     '--console-canvas': '#191b1d',
     '--console-border': '#3a3f44',
+    '--console-hover': '#2c2f31',
     '--console-before': '#552a2d',
     '--console-after': '#1d4a30',
     '--console-warning': '#332a1e',

@@ -78,13 +78,36 @@ describe('API tokens page', () => {
     assert.equal((await listed('copied'))?.expires_at, null)
   })
 
+  it('creates one that expires on a chosen day', async (t) => {
+    const page = await running().open(t, { path, expected: /400/ })
+    if (page === undefined) return
+    await page.getByRole('button', { name: 'Create an API token' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('for a quarter')
+    await page.getByRole('checkbox', { name: 'read' }).check()
+    await page
+      .getByRole('combobox', { name: 'Expires after' })
+      .selectOption({ label: 'On a day of your choice' })
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('Choose a day from today on').waitFor()
+    const end = new Date()
+    end.setDate(end.getDate() + 10)
+    const day = [end.getFullYear(), end.getMonth() + 1, end.getDate()]
+    await page.getByLabel('Last day').fill(day.map((part) => String(part).padStart(2, '0')).join('-'))
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    // At the end of that day, in the time zone of the browser, which is that of this process.
+    end.setHours(24, 0, 0, 0)
+    const expiry = Date.parse((await listed('for a quarter'))?.expires_at ?? '')
+    assert.ok(Math.abs(expiry - end.getTime()) < 600_000, new Date(expiry).toISOString())
+  })
+
   it('shows missing fields', async (t) => {
     const page = await running().open(t, { path, expected: /400/ })
     if (page === undefined) return
     await page.getByRole('button', { name: 'Create an API token' }).click()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByText('Must have 1 to 255 characters.').waitFor()
-    await page.getByText('Choose at least one.').waitFor()
+    await page.getByText(/^Must have 1 to \d+ entries\.$/).waitFor()
   })
 
   const works = async (token: string) =>

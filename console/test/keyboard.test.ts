@@ -8,6 +8,7 @@ const pages = [
   ['Leaked token', '/leaked-token'],
   ['Isolation report', '/isolation'],
   ['Promotion', '/promotion'],
+  ['Jobs', '/jobs'],
   ['Import', '/import'],
   ['Data sources', '/data-sources'],
   ['API tokens', '/api-tokens'],
@@ -54,7 +55,7 @@ describe('console with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await tabTo(page, 'Save')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await page.getByRole('list', { name: 'Activity' }).getByRole('button', { name: 'Undo' }).waitFor()
     assert.deepEqual(managedIn(await admin.getUserGroup(of(team)), 'getUserGroup').mapping, {
       sales: 'warehouse-eu',
     })
@@ -138,6 +139,20 @@ describe('console with the keyboard alone', () => {
     await openMenu()
     await page.keyboard.type(group.token)
     await page.getByRole('option', { name: 'Menu customer menu', selected: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+    await openMenu()
+    await page.keyboard.type('suspend menu')
+    await page.getByRole('option', { name: 'Suspend Menu customer menu', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Suspend Menu customer?' })
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await page.getByRole('dialog').getByText('Finished').waitFor()
+    assert.notEqual(
+      managedIn(await running().admin.getUserGroup(of(group)), 'getUserGroup').suspended_at,
+      null,
+    )
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { managedIn, of } from '../../server/test/support/admin-api.ts'
-import { sharedConsole, tabTo } from './support/console.ts'
+import { assertAccessible, sharedConsole, signIn, tabTo } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
 
 const path = '/promotion'
@@ -70,6 +70,57 @@ describe('promotion page', () => {
     await tabTo(page, 'Promote')
     await page.keyboard.press('Enter')
     await page.getByText('1 user group taken over to Customer.').waitFor()
+  })
+
+  it('says what happens to suspended user groups and unregistered mappings', async (t) => {
+    const { open, create, testing, admin } = running()
+    await admin.createSchema({ body: { provided_id: 'registered', name: 'Registered' } })
+    const other = await testing()
+    await other.admin.suspendUserGroup(of(await other.create('asleep', { mapping: { unknown: 'x' } })))
+    await admin.suspendUserGroup(of(await create('stopped', { name: 'Before' })))
+    await other.create('stopped', { name: 'After' })
+    const page = await open(t, { path })
+    if (page === undefined) return
+    await page.getByRole('combobox', { name: 'Add one from Testing' }).fill('asleep')
+    await page
+      .getByRole('option', { name: 'Suspended in Testing. Mapping not registered in Customer.' })
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await preview(page, ['asleep', 'stopped'])
+    await page.getByText('It is suspended in Testing. Promotion does not copy that').waitFor()
+    await page.getByText('1 mapping entry is not registered in Customer').waitFor()
+    await page.getByText('It stays suspended in Customer.').waitFor()
+    await page.getByRole('button', { name: 'Promote 2 user groups' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('1 user group is suspended in Testing.').waitFor()
+    await dialog.getByText('1 user group stays suspended in Customer.').waitFor()
+    await dialog.getByText('1 user group has mapping entries that are not registered').waitFor()
+  })
+
+  it('promotes a search of the list of Testing in a job', async (t) => {
+    const { open, testing, admin } = running()
+    const { create, adminToken } = await testing()
+    for (const id of ['searched-1', 'searched-2']) await create(id, { name: 'Searched customer' })
+    const page = await open(t, { path: '/user-groups?text=searched', apiToken: adminToken })
+    if (page === undefined) return
+    await page.getByText('2 user groups.').waitFor()
+    await page.getByLabel('Select Searched customer').first().check()
+    await page.getByRole('link', { name: 'Promote' }).click()
+    await signIn(page, running().adminToken)
+    await page.getByText('1 user group, chosen one by one.').waitFor()
+
+    await page.goto('/console/promotion?text=searched')
+    await page.getByText('All that match. Name or id contains: searched.').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Promote them' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Promote all that match?' })
+    const start = dialog.getByRole('button', { name: 'Promote' })
+    assert.ok(await start.isDisabled())
+    await dialog.getByLabel('Type “Customer” to confirm').fill('Customer')
+    await start.click()
+    await page.getByRole('dialog').getByText('Finished').waitFor()
+    const response = await admin.searchUserGroups({ query: { text: 'searched' } })
+    assert.equal((response.body as { user_groups: unknown[] }).user_groups.length, 2)
   })
 
   it('previews exactly the listed ids', async (t) => {

@@ -54,6 +54,46 @@ describe('console session', () => {
     assert.equal(await page.title(), 'User groups · Testing · User Group Service')
   })
 
+  it('offers only what the scope of the API token permits', async (t) => {
+    const { open, service, create } = running()
+    const { team_id } = await create('of roles', { name: 'Of roles' })
+    const ofPages = ['Leaked token', 'Promotion', 'Import']
+    const ofSupport = [...ofPages, 'Rotate token', 'More', 'Edit', 'Create', 'Suspend']
+    const ofAdmin = ['Show the token', 'Create an API token', 'Revoke']
+    const expected = {
+      observe: { offered: [], menu: 1 },
+      support: { offered: ofSupport, menu: 4 },
+      admin: { offered: [...ofSupport, ...ofAdmin], menu: 4 },
+    }
+    for (const [scope, { offered, menu }] of Object.entries(expected)) {
+      const apiToken = await createApiToken(service, 'Customer', '--scopes', scope)
+      const page = await open(t, { path: `/user-groups/${team_id}`, apiToken })
+      if (page === undefined) return
+      const seen = new Set<string>()
+      const look = async () => {
+        const texts = await page.locator('a, button').allInnerTexts()
+        for (const text of texts) if ([...ofSupport, ...ofAdmin].includes(text)) seen.add(text)
+      }
+      await page.getByRole('heading', { name: 'Facts' }).waitFor()
+      await look()
+      const navigation = page.getByRole('navigation', { name: 'Main' })
+      await navigation.getByRole('link', { name: 'API tokens' }).click()
+      await page.getByText('(you are signed in with it)').waitFor()
+      await look()
+      await navigation.getByRole('link', { name: 'User groups' }).click()
+      await page.getByLabel('Select Of roles').check()
+      await page.getByRole('button', { name: 'Export selected' }).waitFor()
+      await look()
+      assert.deepEqual(seen, new Set(offered), scope)
+
+      await page.keyboard.press('Control+k')
+      await page.locator('[role=combobox]:focus').waitFor()
+      await page.keyboard.type('of roles')
+      await page.getByRole('option', { name: 'Of roles of roles', exact: true }).waitFor()
+      assert.equal(await page.getByRole('option').count(), menu, scope)
+    }
+  })
+
   it('signs in by a link once, and switches the environment in place', async (t) => {
     const { open, service, adminToken } = running()
     const page = await open(t, { path: '', apiToken: null, expected: /status of 401/ })
@@ -61,8 +101,10 @@ describe('console session', () => {
     const link = (await runCommand(service, 'console-link', '--url', service.origin)).trim()
     const isIn = (environment: string) =>
       page.getByRole('banner').getByText(environment, { exact: true }).waitFor()
-    const switchTo = (environment: string) =>
-      page.getByRole('link', { name: `Switch to ${environment}` }).click()
+    const switchTo = async (environment: string) => {
+      await page.getByTitle('Switch the environment or workspace').click()
+      await page.getByRole('menuitem', { name: environment }).click()
+    }
 
     // The sign-in is at the same address, so that only the fragment changes.
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -73,7 +115,7 @@ describe('console session', () => {
     await switchTo('Customer')
     await page.getByText('You are not signed in to Customer.').waitFor()
     await assertAccessible(page)
-    await page.getByRole('link', { name: 'go back to Testing' }).click()
+    await page.getByRole('link', { name: 'go back to Testing of default' }).click()
     await isIn('Testing')
     await switchTo('Customer')
     await signIn(page, adminToken)
@@ -133,6 +175,8 @@ describe('console session', () => {
     })
     if (page === undefined) return
     await page.getByRole('heading', { name: 'Example customer' }).waitFor()
+    // A request that is still under way would end the session before the click.
+    await page.waitForLoadState('networkidle')
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Show the token' }).click()
     await page.getByText('Your session is over. Sign in again').waitFor()
@@ -145,7 +189,7 @@ describe('console session', () => {
   })
 
   it('keeps unsaved edits for the next sign-in, in that tab only', async (t) => {
-    const { open, create, testing, adminToken } = running()
+    const { open, create, testing, service, adminToken } = running()
     const { team_id } = await create('edited', { name: 'Edited customer' })
     const { team_id: other } = await create('other', { name: 'Other customer' })
     const elsewhere = await testing()
@@ -174,9 +218,18 @@ describe('console session', () => {
     await lose('Name of the draft')
     await signIn(page, elsewhere.adminToken)
     await page.getByText('There is no such user group').waitFor()
-    await page.context().clearCookies()
-    await page.getByRole('link', { name: 'User groups', exact: true }).click()
-    await page.getByText('Your session is over.').waitFor()
+    const end = async () => {
+      await page.context().clearCookies()
+      // This page always asks the service; the list of user groups may still be new.
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+      await page.getByText('Your session is over.').waitFor()
+    }
+    await end()
+    await signIn(page, await createApiToken(service, 'Customer', '--scopes', 'admin'))
+    await followTo('Edited customer')
+    assert.equal(await name.inputValue(), 'Edited customer')
+    assert.equal(await resumed.count(), 0)
+    await end()
 
     await signIn(page, adminToken)
     await followTo('Other customer')
@@ -207,10 +260,10 @@ describe('console session', () => {
     if (page === undefined) return
     await page.route('**/console/assets/app-*.js', (route) => route.abort())
     await page.reload()
-    await page.getByText('The console cannot be opened').waitFor()
+    await page.getByText('Reload to continue').waitFor()
     await assertAccessible(page)
     await page.unroute('**/console/assets/app-*.js')
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByRole('heading', { name: 'User groups' }).waitFor()
   })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { assertSucceeded, managedIn, of } from '../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../server/test/support/introspection.ts'
-import { assertAccessible, contentOf, sharedConsole } from './support/console.ts'
+import { assertAccessible, contentOf, replaceText, sharedConsole } from './support/console.ts'
 import { assertLooksGood } from './support/looks.ts'
 
 describe('user group page', () => {
@@ -38,10 +38,10 @@ describe('user group page', () => {
     await reasons.getByRole('link', { name: 'Edit the mapping' }).click()
     await page.getByRole('button', { name: 'Use “warehouse-eu”' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('cell', { name: 'Warehouse EU' }).waitFor()
+    await page.getByText('Mapping › sales: warehose-eu → warehouse-eu').waitFor()
     assert.deepEqual((await shown(team)).mapping, { sales: 'warehouse-eu' })
 
-    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('list', { name: 'Activity' }).getByRole('button', { name: 'Undo' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('cell', { name: 'warehose-eu' }).waitFor()
     await assertAccessible(page)
@@ -111,6 +111,7 @@ describe('user group page', () => {
     await dialog
       .getByText('Every embedded dashboard that was opened with the old token stops at once')
       .waitFor()
+    await dialog.getByText(/^In Customer of the workspace default$/).waitFor()
     await assertAccessible(page)
     await dialog.getByRole('radio', { name: 'After an hour' }).check()
     await dialog.getByText('work until then').waitFor()
@@ -200,24 +201,29 @@ describe('user group page', () => {
   it('shows changes with their authors, and restores a version', async (t) => {
     const { open, create, admin } = running()
     const team = await create('history', { name: 'First name', properties: { plan: 'gold' } })
-    await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver', seats: 4 } } })
+    const long = 'x'.repeat(500)
+    await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver', seats: 4, long } } })
     await admin.patchUserGroup({ ...of(team), body: { name: 'Second name' } })
-    const page = await open(t, { path: `/user-groups/${team.team_id}/history` })
+    const page = await open(t, { path: `/user-groups/${team.team_id}` })
     if (page === undefined) return
-    await page.getByRole('heading', { name: 'Name changed' }).waitFor()
-    await page.getByRole('heading', { name: 'Properties changed' }).waitFor()
-    await page.getByRole('row', { name: 'Properties › plan gold silver' }).waitFor()
-    await page.getByRole('row', { name: 'Properties › seats nothing 4' }).waitFor()
-    await page
-      .getByText(/by test \(API token \d+\), yours/)
-      .first()
+    const activity = page.getByRole('list', { name: 'Activity' })
+    const entry = (text: string) => activity.getByRole('listitem').filter({ hasText: text }).first()
+    await entry('Name changed').getByText('First name').waitFor()
+    const ofProperties = entry('Properties changed')
+    await ofProperties.getByText('Properties › plan: gold → silver').waitFor()
+    await ofProperties.getByText('Properties › seats: nothing → 4').waitFor()
+    await ofProperties.getByText(/by test \(API token \d+\), yours/).waitFor()
+    await ofProperties.getByRole('button', { name: 'Whole values' }).click()
+    await ofProperties.getByRole('cell', { name: long }).waitFor()
+    await entry('Created')
+      .getByText(/by test/)
       .waitFor()
     await assertAccessible(page)
 
     await page.getByRole('button', { name: 'Restore this version, revision 1' }).click()
     await page.getByRole('dialog').getByRole('row', { name: 'Name Second name First name' }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
-    await page.getByRole('heading', { name: 'Name and properties changed' }).waitFor()
+    await entry('Name and properties changed').waitFor()
     const { name, properties } = await shown(team)
     assert.deepEqual({ name, properties }, { name: 'First name', properties: { plan: 'gold' } })
   })
@@ -231,11 +237,11 @@ describe('user group page', () => {
     const properties = page.getByRole('textbox', { name: 'Properties' })
     const save = page.getByRole('button', { name: 'Save' })
 
-    await properties.fill('{"plan": }')
+    await replaceText(properties, '{"plan": }')
     await save.click()
     await page.getByText(/^is no JSON/).waitFor()
 
-    await properties.fill('[1]')
+    await replaceText(properties, '[1]')
     await name.fill('   ')
     await save.click()
     const described = async (field: typeof name) =>
@@ -246,7 +252,7 @@ describe('user group page', () => {
     await assertAccessible(page)
 
     await name.fill('Field customer')
-    await properties.fill('{"plan":"gold","plan":"silver"}')
+    await replaceText(properties, '{"plan":"gold","plan":"silver"}')
     await save.click()
     await page
       .getByText(/duplicate|twice/i)
@@ -272,11 +278,34 @@ describe('user group page', () => {
 
     await page.getByRole('button', { name: 'Keep my draft, on top of it' }).click()
     assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Name of the draft')
-    assert.match(await page.getByRole('textbox', { name: 'Properties' }).inputValue(), /silver/)
+    assert.match(await page.getByRole('textbox', { name: 'Properties' }).innerText(), /silver/)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'Name of the draft', level: 1 }).waitFor()
     const { name, properties } = await shown(team)
     assert.deepEqual({ name, properties }, { name: 'Name of the draft', properties: { plan: 'silver' } })
+  })
+
+  it('edits 64 KiB of properties, of which it renders the visible lines', async (t) => {
+    const { open, create } = running()
+    const properties = Object.fromEntries(
+      Array.from({ length: 900 }, (_, i) => [`property_${i}`, { plan: 'gold', seats: i, tags: ['a', 'b'] }]),
+    )
+    assert.ok(JSON.stringify(properties).length > 50_000)
+    const team = await create('large', { name: 'Large customer', properties })
+    const page = await open(t, { path: `/user-groups/${team.team_id}/edit` })
+    if (page === undefined) return
+    const editor = page.getByRole('textbox', { name: 'Properties' })
+    await editor.focus()
+    await page.keyboard.press('Control+End')
+    await editor.getByText('property_899').waitFor()
+    assert.ok((await editor.locator('.cm-line').count()) < 200)
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.type('"added": "\u202E",')
+    await editor.locator('.cm-specialChar').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Properties › added: nothing →').waitFor()
+    assert.deepEqual((await shown(team)).properties, { added: '\u202E', ...properties })
   })
 
   it('asks before a draft is lost', async (t) => {
@@ -314,9 +343,10 @@ describe('user group page', () => {
     if (page === undefined) return
     await page.getByText('1 of 2 entries of its mapping name nothing').waitFor()
     for (const [tab, sign] of [
-      ['Overview', 'Last changes'],
+      ['Activity', 'Facts'],
+      ['Data', 'Variables'],
       ['Edit', 'Properties'],
-      ['History', 'Created'],
+      ['Usage', 'Viewers'],
     ] as const) {
       await page.getByRole('navigation', { name: 'User group' }).getByRole('link', { name: tab }).click()
       await page.getByRole('heading', { name: sign }).waitFor()

@@ -116,6 +116,20 @@ describe('user group list', () => {
     await running().admin.deleteUserGroup(of(named))
   })
 
+  it('shows characters that change the direction of a name by their codes', async (t) => {
+    const { open, create, admin } = running()
+    const tricky = await create('safe\u2066', { name: 'Example \u202Eremotsuc' })
+    const page = await open(t, { path: '/user-groups?text=remotsuc' })
+    if (page === undefined) return
+    await page.getByText('1 user group.').waitFor()
+    assert.deepEqual(await names(page), ['Example U+202Eremotsuc'])
+    await page.getByRole('cell', { name: 'safeU+2066' }).waitFor()
+    await page.getByRole('link', { name: 'Example' }).click()
+    await page.getByRole('heading', { name: 'Example U+202Eremotsuc', level: 1 }).waitFor()
+    assert.match(await page.title(), /^Example \[U\+202E\]remotsuc · /)
+    await admin.deleteUserGroup(of(tricky))
+  })
+
   it('filters by data source, property and state, from a link', async (t) => {
     const page = await running().open(t, {
       path: '/user-groups?schema=sales&data_source=warehouse-eu&property=%2Fplan&property_value=gold',
@@ -136,29 +150,63 @@ describe('user group list', () => {
     await page.getByRole('radiogroup', { name: 'State' }).getByText('Suspended').click()
     await page.getByText('1 user group.').waitFor()
     assert.deepEqual(await names(page), ['Other customer'])
-    await page
-      .getByText('Of the 1 user group shown: 1 without a mapping, 1 never viewed, 1 suspended.')
-      .waitFor()
+    await page.getByRole('cell', { name: 'Suspended No mapping' }).waitFor()
     await assertAccessible(page)
   })
 
-  it('sorts the shown rows, and loads more', async (t) => {
+  it('sorts all of them in the service, counts them, and loads more at the end', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
-    await page.getByText('Columns sort the user groups shown.').waitFor()
+    await page.getByText('61 user groups', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Name' }).click()
-    await page
-      .getByRole('columnheader', { name: 'Name' })
-      .and(page.locator('[aria-sort=ascending]'))
-      .waitFor()
-    assert.deepEqual((await names(page)).slice(0, 2), ['Example customer 1', 'Example customer 2'])
+    await page.locator('[aria-sort=ascending]').waitFor()
+    await page.getByRole('link', { name: 'Example customer 10', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Name' }).click()
     await page.locator('[aria-sort=descending]').waitFor()
-    assert.deepEqual((await names(page)).slice(0, 2), ['Example customer 50', 'Example customer 49'])
-    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('link', { name: 'Other customer' }).waitFor()
+    assert.match(page.url(), /\?sort=name&order=desc$/)
+    assert.deepEqual((await names(page)).slice(0, 2), ['Other customer', 'Example customer 9'])
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
     await page.getByText('61 user groups.').waitFor()
-    assert.deepEqual((await names(page)).slice(0, 2), ['Other customer', 'Example customer 60'])
     assert.equal(new Set(await names(page)).size, 61)
+  })
+
+  it('keeps columns and searches in the browser', async (t) => {
+    const { open, adminToken } = running()
+    const page = await open(t, { path: '/user-groups?suspended=true', apiToken: adminToken })
+    if (page === undefined) return
+    await page.getByText('1 user group.').waitFor()
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('menuitem', { name: 'Save this search' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Stopped')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Created' }).click()
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor()
+    await assertLooksGood(page)
+    await page.goto('/console/user-groups')
+    await page.getByText('The first 50 user groups.').waitFor()
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor()
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('menuitem', { name: 'Stopped' }).click()
+    await page.getByText('1 user group.').waitFor()
+    assert.match(page.url(), /\?suspended=true$/)
+  })
+
+  it('shows the viewers of this month, if the service knows any', async (t) => {
+    const page = await running().open(t)
+    if (page === undefined) return
+    await page.getByText('The first 50 user groups.').waitFor()
+    assert.equal(await page.getByRole('columnheader', { name: 'Viewers this month' }).count(), 0)
+    await page.route('**/admin/v1/usage?by=user_group&*', (route) => {
+      const [first] = new URL(route.request().url()).searchParams.get('team_id')?.split(',') ?? []
+      const usage = [{ team_id: Number(first), viewers: 1400, active_days: 2, viewer_days: 1500 }]
+      return route.fulfill({ json: { success: 1, usage, next_cursor: null } })
+    })
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'Viewers this month' }).waitFor()
+    assert.match(await page.getByRole('row').nth(1).innerText(), /1,400/)
+    assert.match(await page.getByRole('row').nth(2).innerText(), /\n0$/)
   })
 
   it('continues automatically after pages with few rows, and can be stopped', async (t) => {
@@ -246,7 +294,7 @@ describe('user group list', () => {
     await page.getByText('The first 50 user groups.').waitFor()
   })
 
-  it('exports through plain links', async (t) => {
+  it('exports what matches', async (t) => {
     const page = await running().open(t)
     if (page === undefined) return
     for (const [item, file, first] of [
@@ -272,7 +320,7 @@ describe('user group list', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill('Created customer')
     await page.getByRole('textbox', { name: 'Properties' }).fill('{"rate": 1.50}')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('A user group has this id already.').waitFor()
+    await page.getByText('Another user group has this id.').waitFor()
     await assertLooksGood(page)
     await page.getByRole('textbox', { name: 'Id' }).fill('created')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -283,7 +331,7 @@ describe('user group list', () => {
     await admin.deleteUserGroup(of({ team_id: teamId }))
   })
 
-  it('suspends, resumes, exports and deletes the selected ones', async (t) => {
+  it('suspends, exports and deletes the selected ones in jobs', async (t) => {
     const { open, create, admin } = running()
     const groups = await Promise.all(['bulk-1', 'bulk-2', 'bulk-3'].map((id) => create(id, { name: id })))
     const page = await open(t, { path: '/user-groups?text=bulk-', expected: /status of 404/ })
@@ -301,18 +349,40 @@ describe('user group list', () => {
 
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Suspend', exact: true }).click()
+    await dialog.getByText('Customer', { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Suspend' }).click()
-    await page.getByText('2 of 2 user groups').waitFor()
-    await page.getByText('2 suspended.').waitFor()
+    await dialog.getByRole('heading', { name: 'Suspend 2 user groups' }).waitFor()
+    await dialog.getByText('Finished').waitFor()
+    await assertLooksGood(page)
+    // The dialog of the job survives a reload.
+    await page.reload()
+    await dialog.getByText('Finished').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.doesNotMatch(page.url(), /job=/)
+    assert.equal(await page.getByRole('cell', { name: 'Suspended' }).count(), 2)
 
     // One of them is gone meanwhile.
     await page.getByLabel('Select all shown').check()
     await admin.deleteUserGroup(of(groups[0] as { team_id: number }))
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
-    await dialog.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByText('1 user group could not be changed:').waitFor()
-    await assertAccessible(page)
-    await page.keyboard.press('Escape')
+    const remove = dialog.getByRole('button', { name: 'Delete' })
+    assert.ok(await remove.isDisabled())
+    await dialog.getByLabel('Type “3” to confirm').fill('3')
+    await remove.click()
+    await dialog.getByText('Finished').waitFor()
+    await dialog.getByRole('link', { name: 'All results' }).click()
+    await page.getByRole('heading', { name: 'Delete 3 user groups', level: 1 }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'bulk-2' }).getByText('Done').waitFor()
+    await assertLooksGood(page)
+    await page.getByRole('link', { name: 'All jobs' }).click()
+    await page
+      .getByRole('table', { name: 'Jobs' })
+      .getByRole('link', { name: 'Suspend 2 user groups' })
+      .waitFor()
+    await assertLooksGood(page)
+    await page.getByRole('link', { name: 'User groups', exact: true }).click()
+    await page.getByLabel('Search by name, id or token').fill('bulk-')
     await page.getByText('No user group matches').waitFor()
   })
 

@@ -40,12 +40,15 @@ describe('webhooks page', () => {
     return assertSucceeded<{ webhook_endpoint: Endpoint }>(response, 'createWebhookEndpoint').webhook_endpoint
       .id
   }
+  const deliveriesOf = async (id: number) => {
+    const response = await running().admin.listWebhookDeliveries({ params: { id } })
+    return assertSucceeded<{ deliveries: Delivery[] }>(response, 'listWebhookDeliveries').deliveries
+  }
   /** Resolves once the newest delivery to the endpoint has this state. */
   const delivered = async (id: number, state: string) => {
     for (;;) {
-      const response = await running().admin.listWebhookDeliveries({ params: { id } })
-      const { deliveries } = assertSucceeded<{ deliveries: Delivery[] }>(response, 'listWebhookDeliveries')
-      if (deliveries[0]?.state === state) return deliveries[0]
+      const [delivery] = await deliveriesOf(id)
+      if (delivery?.state === state) return delivery
     }
   }
   /** Creates an endpoint and resolves once an event of a user group was attempted. */
@@ -132,7 +135,8 @@ describe('webhooks page', () => {
     ] as const) {
       await page.getByRole('button', { name: action, exact: true }).click()
       await dialog.getByRole('button', { name: action, exact: true }).click()
-      await page.getByRole('main').getByText(badge, { exact: true }).waitFor()
+      // Not the message, which may have the same word.
+      await page.getByRole('main').locator('span').getByText(badge, { exact: true }).waitFor()
       assert.equal((await listed('After'))?.state, state)
     }
     await page.goto(`/console/webhooks/${id}`)
@@ -230,6 +234,38 @@ describe('webhooks page', () => {
     await health.getByText('not failing').waitFor()
   })
 
+  it('shows that an endpoint fails, the last request and its response, and tests the repaired receiver', async (t) => {
+    const { receiver, id } = await attempted(t, 'Repaired', 500)
+    const page = await running().open(t, { path })
+    if (page === undefined) return
+    const row = page.getByRole('row').filter({ hasText: 'Repaired' })
+    await row.getByText('Failing', { exact: true }).waitFor()
+    assert.equal(await row.getByText('Active', { exact: true }).count(), 0)
+    await row.getByRole('link', { name: 'Repaired' }).click()
+    await page.getByRole('button', { name: /^Details of user_group\.created/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/^Response: 500, after \d+ ms$/).waitFor()
+    const request = await dialog.getByRole('region', { name: 'the request' }).textContent()
+    assert.match(request ?? '', /webhook-signature: v1,[\w+/]{43}=\n/)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+
+    const send = page.getByRole('button', { name: 'Send a test event' })
+    await send.click()
+    await page.getByRole('dialog', { name: 'Repaired did not receive the test event' }).waitFor()
+    await page.keyboard.press('Escape')
+    receiver.respond = (response) => response.writeHead(204).end()
+    await send.click()
+    await page.getByRole('dialog', { name: 'Repaired received the test event' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await focused(page), 'Send a test event')
+    // The service may have tried the event again meanwhile.
+    const tests = receiver.received.filter(({ body }) => body.includes('"type":"webhook_endpoint.test"'))
+    assert.equal(tests.length, 2)
+    assert.equal((await deliveriesOf(id)).length, 1)
+  })
+
   it('shows that the service disabled an endpoint, and resumes it', async (t) => {
     const { id } = await attempted(t, 'Disabled', 503)
     disableEndpoint(running().service, id)
@@ -313,6 +349,7 @@ describe('webhooks page', () => {
       clicking('Redeliver a time range'),
       dialogOf((page) => chooseMore(page, 'Rotate secret')),
       dialogOf((page) => chooseMore(page, 'Delete')),
+      clicking('Send a test event'),
     )
   })
 })

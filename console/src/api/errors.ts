@@ -58,6 +58,20 @@ export function errorOf(status: number, text: string): ApiError {
   })
 }
 
+/** Returns the error of input that is not sent to the service. */
+export function invalidInput(fields: readonly FieldFault[]): ApiError {
+  const message = fields.map((fault) => `${fault.path.slice(1)}: ${fault.message}`).join('; ')
+  return new ApiError({ status: 0, code: 'validation_failed', message, fields })
+}
+
+/** Returns a handler of rejections that assigns errors to fields by their codes. */
+export const assignTo =
+  (faults: Readonly<Record<string, FieldFault>>) =>
+  (error: unknown): never => {
+    const fault = error instanceof ApiError ? faults[error.code] : undefined
+    throw fault === undefined ? error : invalidInput([fault])
+  }
+
 export function unreachable(): ApiError {
   return new ApiError({
     status: 0,

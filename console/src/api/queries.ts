@@ -10,6 +10,17 @@ export const apiTokensQuery = queryOptions({
     (await getAdmin<Wire['ApiTokenListResponse']>('/api-tokens', { signal })).api_tokens,
 })
 
+/** The last sign-in of a person. */
+export const signInQuery = (author: string) =>
+  queryOptions({
+    queryKey: ['audit-events', 'sign-in', author],
+    queryFn: ({ signal }) => {
+      const query = { action: 'console_session.created', author, limit: 1 }
+      return getAdmin<Wire['AuditEventListResponse']>('/audit-events', { query, signal })
+    },
+    staleTime: Infinity,
+  })
+
 export const schemasQuery = queryOptions({
   queryKey: ['schemas'],
   queryFn: async ({ signal }) => (await getAdmin<Wire['SchemaListResponse']>('/schemas', { signal })).schemas,

@@ -1,22 +1,27 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { getAdmin, type Query } from './request.ts'
 
 /** Maximum number of pages to load without asking, of about a tenth of a second each, while they have few rows. */
 const maxPages = 60
+
+/** Rows per page after the first one, which is short to appear soon. It is the maximum of the service. */
+const nextRows = 200
 
 interface Options<Page, Row> {
   readonly queryKey: readonly unknown[]
   /** Cursor query parameter of `/admin/v1`. */
   readonly path: string
   readonly query?: Query
+  /** Additional parameters of the first page. */
+  readonly firstQuery?: Query
   /** Returns the wanted rows of a page. */
   readonly rowsOf: (page: Page) => readonly Row[]
   /** The part of the search that `rowsOf` applies and the query does not contain. */
   readonly wanted?: string
   /** Number of rows to load before asking. */
   readonly pageRows: number
-  /** Rows per page of the service. Default: `enough`. */
+  /** Rows of the first page of the service. Default: `pageRows`. */
   readonly pageSize?: number
   readonly staleTime?: number
   readonly refetchOnMount?: 'always'
@@ -33,6 +38,7 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   queryKey,
   path,
   query = {},
+  firstQuery = {},
   rowsOf,
   wanted = '',
   pageRows,
@@ -43,7 +49,13 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   const pages = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: cursor, signal }) =>
-      getAdmin<Page>(path, { query: { ...query, limit: pageSize, cursor }, signal }),
+      getAdmin<Page>(path, {
+        query:
+          cursor === undefined
+            ? { ...query, ...firstQuery, limit: pageSize }
+            : { ...query, limit: nextRows, cursor },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -54,7 +66,8 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   const allowance = given?.search === search ? given : { search, rows: pageRows, pages: maxPages }
 
   const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = pages
-  const rows = data?.pages.flatMap((page) => rowsOf(page)) ?? []
+  // The same array until the pages change, so that long lists are not rendered again.
+  const rows = useMemo(() => data?.pages.flatMap((page) => rowsOf(page)) ?? [], [data, search])
   const count = data?.pages.length ?? 0
   const isSearching =
     hasNextPage && !isPlaceholderData && !isError && rows.length < allowance.rows && count < allowance.pages
@@ -63,14 +76,18 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
     if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
   }, [isSearching, isFetching, fetchNextPage])
 
+  const hasGivenUp = hasNextPage && !isSearching && rows.length < allowance.rows
+  const goOn = () => setGiven({ search, rows: rows.length + nextRows, pages: count + maxPages })
   return {
     ...pages,
     rows,
     /** True while it loads more pages automatically. */
     isSearching,
     /** True if it stopped before the end of the list without enough rows. */
-    hasGivenUp: hasNextPage && !isSearching && rows.length < allowance.rows,
-    goOn: () => setGiven({ search, rows: rows.length + pageRows, pages: count + maxPages }),
+    hasGivenUp,
+    goOn,
+    /** Loads more if the user scrolls to the end. Undefined if there is nothing more, or only after asking. */
+    onEnd: hasNextPage && !isSearching && !hasGivenUp && !isError ? goOn : undefined,
     stop: () => setGiven({ ...allowance, pages: count }),
   }
 }

@@ -5,7 +5,7 @@ import {
   type InfiniteData,
   type QueryClient,
 } from '@tanstack/react-query'
-import { requestAdmin, getAdmin, type RequestOptions } from './request.ts'
+import { requestAdmin, getAdmin, postAdmin, type RequestOptions } from './request.ts'
 import type { UserGroup, UserGroupView, Version, Wire } from './wire.ts'
 
 /** A loaded user group and the ETag for changes of it. */
@@ -43,14 +43,14 @@ export function useChange(teamId: string) {
   return useMutation({
     mutationFn: async ({ method, path = '', ...options }: Change) => {
       // The response may hold a token, which must not be cached.
-      const { body } = await requestAdmin<Partial<Wire['UserGroupResponse']>>(
+      const { body, etag } = await requestAdmin<Partial<Wire['UserGroupResponse']>>(
         method,
         `/user-groups/${teamId}${path}`,
         options,
       )
-      return body.user_group
+      return { userGroup: body.user_group, etag }
     },
-    onSuccess: async (userGroup, { method }) => {
+    onSuccess: async ({ userGroup }, { method }) => {
       updateLists(queryClient, Number(teamId), userGroup, method === 'DELETE')
       if (method === 'DELETE') queryClient.removeQueries({ queryKey: ['user-group', teamId] })
       else await queryClient.invalidateQueries({ queryKey: ['user-group', teamId] })
@@ -58,6 +58,15 @@ export function useChange(teamId: string) {
     // Somebody else may have changed it: reload the current state.
     onError: () => queryClient.invalidateQueries({ queryKey: ['user-group', teamId] }),
   })
+}
+
+/** Restores a deleted user group, and reloads what shows it. */
+export async function restoreDeleted(queryClient: QueryClient, teamId: number): Promise<UserGroup> {
+  const path = `/deleted-user-groups/${teamId}/restore`
+  const { user_group } = await postAdmin<Wire['UserGroupResponse']>(path)
+  for (const queryKey of [['user-groups'], ['user-group', String(teamId)]])
+    await queryClient.invalidateQueries({ queryKey })
+  return user_group
 }
 
 type List = InfiniteData<Wire['UserGroupListResponse']>

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { apiTokensQuery } from '../api/queries.ts'
+import { apiTokensQuery, signInQuery } from '../api/queries.ts'
 import { useSession } from '../session/store.ts'
 
-/** The author of a change, `api_token:3`, `cli:anna` or `service`, with the name of the API token if known. */
+/** The author of a change, `api_token:3`, `person:SUB`, `cli:anna` or `service`, with the name of API token or person if known. */
 export function Author({ value }: { readonly value: string | null }) {
   const { api_token: own } = useSession()
   const { data } = useQuery({ ...apiTokensQuery, enabled: value?.startsWith('api_token:') === true })
@@ -26,12 +26,24 @@ export function Author({ value }: { readonly value: string | null }) {
         {rest} (command line)
       </Text>
     )
+  if (kind === 'person') return <Person author={value} sub={rest} />
   const id = Number(rest)
   const name = data?.find((token) => token.id === id)?.name
   return (
     <Text span inherit>
       {name === undefined ? `API token ${id}` : `${name} (API token ${id})`}
-      {id === own.id && ', yours'}
+      {id === own?.id && ', yours'}
+    </Text>
+  )
+}
+
+/** The service stores no people. The last sign-in in the audit log has the name. */
+function Person({ author, sub }: { readonly author: string; readonly sub: string }) {
+  const { data } = useQuery(signInQuery(author))
+  const name = data?.audit_events[0]?.details?.name
+  return (
+    <Text span inherit title={sub}>
+      {typeof name === 'string' ? name : sub}
     </Text>
   )
 }

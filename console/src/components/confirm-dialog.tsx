@@ -1,52 +1,51 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
-import { useEffect, useState, type ReactNode } from 'react'
-import { ErrorAlert } from './states.tsx'
+import { TextInput } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { FormDialog } from './form-dialog.tsx'
 
 interface Props {
-  readonly opened: boolean
   readonly title: string
   /** Consequences of the action. */
   readonly children: ReactNode
   /** Label of the button that starts the action. */
   readonly action: string
   readonly destructive?: boolean
-  readonly pending: boolean
+  /** Text to type before the action can start. */
+  readonly typed?: string | undefined
+  readonly pending?: boolean
   readonly error?: unknown
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-/** Asks for confirmation before an action that affects others. Returns the focus afterwards. */
-export function ConfirmDialog(props: Props) {
-  const { opened, title, children, action, destructive = false, pending, error, onConfirm, onClose } = props
-  useFocusReturn()
+/** Asks for confirmation before an action that affects others. */
+export function ConfirmDialog({
+  children,
+  typed,
+  pending = false,
+  error = null,
+  onConfirm,
+  ...props
+}: Props) {
+  const [text, setText] = useState('')
   return (
-    <Modal opened={opened} onClose={onClose} title={title} centered closeOnClickOutside={!pending}>
-      <Stack gap="md">
-        {children}
-        {error !== undefined && error !== null && <ErrorAlert error={error} title="That did not work" />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose} data-autofocus disabled={pending}>
-            Cancel
-          </Button>
-          <Button onClick={onConfirm} loading={pending} {...(destructive && { color: 'red.9' })}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  )
-}
-
-/** If the element that opened the dialog is gone, focus the heading of the page. */
-export function useFocusReturn(): void {
-  const [opener] = useState(() => document.activeElement)
-  useEffect(
-    () => () => {
-      const target =
-        opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
-      target?.focus({ preventScroll: true })
-    },
-    [opener],
+    <FormDialog
+      {...props}
+      isCautious
+      isDisabled={typed !== undefined && text.trim() !== typed}
+      pending={pending}
+      error={error}
+      onSubmit={onConfirm}
+    >
+      {children}
+      {typed !== undefined && (
+        <TextInput
+          label={`Type “${typed}” to confirm`}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+    </FormDialog>
   )
 }

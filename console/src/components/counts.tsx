@@ -1,4 +1,7 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core'
+import type { LinkProps } from '@tanstack/react-router'
+import classes from './counts.module.css'
+import { TextLink } from './links.tsx'
 
 const format = new Intl.NumberFormat('en')
 
@@ -14,23 +17,26 @@ interface Count {
   readonly count: number
   /** True if a number above 0 needs attention. */
   readonly isBad?: boolean
+  /** True if there are more than `count`. */
+  readonly isMinimum?: boolean
+  /** The list of what is counted. */
+  readonly link?: LinkProps
 }
 
 /** Shows numbers in a row. */
 export function Counts({ counts }: { readonly counts: readonly Count[] }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 2, sm: counts.length }} spacing="xs" m={0}>
-      {counts.map(({ label, count, isBad = false }) => (
-        <Paper
-          key={label}
-          withBorder
-          px="md"
-          py="xs"
-          display="flex"
-          style={{ flexDirection: 'column-reverse' }}
-        >
+      {counts.map(({ label, count, isBad = false, isMinimum = false, link }) => (
+        <Paper key={label} withBorder px="md" py="xs" className={classes.count}>
           <Text component="dt" size="xs" c="dimmed">
-            {label}
+            {link === undefined ? (
+              label
+            ) : (
+              <TextLink {...link} inherit c="inherit" className={classes.link ?? ''}>
+                {label}
+              </TextLink>
+            )}
           </Text>
           <Text
             component="dd"
@@ -41,6 +47,7 @@ export function Counts({ counts }: { readonly counts: readonly Count[] }) {
             {...(count === 0 ? { c: 'dimmed' } : isBad && { c: 'var(--console-bad)' })}
           >
             {numberText(count)}
+            {isMinimum && '+'}
           </Text>
         </Paper>
       ))}

@@ -1,6 +1,7 @@
-import { Button, Code, Group, Modal, Stack } from '@mantine/core'
+import { Button, Code, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
+import { Dialog } from './dialog.tsx'
 import { WarningAlert } from './warning-alert.tsx'
 
 interface Props {
@@ -16,11 +17,9 @@ interface Props {
 /** Shows a new credential. Keeps it only while it is shown. */
 export function ShownOnce({ title, label, value, children, onClose }: Props) {
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={title}
-      centered
       withCloseButton={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -40,6 +39,6 @@ export function ShownOnce({ title, label, value, children, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

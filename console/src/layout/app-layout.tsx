@@ -1,16 +1,23 @@
-import { ActionIcon, AppShell, Box, Burger, Button, Group, Kbd, NavLink, Text } from '@mantine/core'
+import { AppShell, Box, Burger, Button, Group, Kbd, NavLink, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
-import { IconArrowsExchange, IconLogout, IconSearch } from '../components/icons.tsx'
+import { ActionButton } from '../components/action-button.tsx'
+import { IconLogout, IconSearch } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { operationOfPage, useMay } from '../session/permissions.tsx'
 import { signOut } from '../session/requests.ts'
-import { linkToEnvironment, otherEnvironment, useSession } from '../session/store.ts'
+import { useSession } from '../session/store.ts'
+import { JobOfAddress } from '../pages/jobs/job-dialog.tsx'
 import classes from './app-layout.module.css'
+import { AskedDialog } from './asked-dialog.tsx'
 import { CommandMenu } from './command-menu.tsx'
-import { EnvironmentBadge } from './environment-badge.tsx'
-import { navigation } from './navigation.ts'
+import type { Asked } from './commands.ts'
+import { announce, Toast } from '../components/toast.tsx'
+import { useKeptFocus } from './kept-focus.ts'
+import { isWithin, navigation } from './navigation.ts'
+import { PermittedPage } from './permitted-page.tsx'
+import { PlaceSwitch } from './place-switch.tsx'
 import { focusSearch, useShortcuts } from './shortcuts.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
 import { Wordmark } from './wordmark.tsx'
@@ -19,7 +26,9 @@ export function AppLayout() {
   const { api_environment_tag } = useSession()
   const [opened, { toggle, close }] = useDisclosure(false)
   const [isMenuOpen, menu] = useDisclosure(false)
+  const [asked, setAsked] = useState<Asked>()
   useShortcuts(menu.open)
+  useKeptFocus()
   const { pathname } = useLocation()
   useEffect(close, [pathname, close])
   return (
@@ -42,11 +51,16 @@ export function AppLayout() {
         <Navigation onMenu={menu.open} />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
-        <Box maw={1280}>
-          <Outlet />
+        <Box maw={1600}>
+          <Toast />
+          <PermittedPage>
+            <Outlet />
+          </PermittedPage>
         </Box>
       </AppShell.Main>
-      {isMenuOpen && <CommandMenu onClose={menu.close} />}
+      <JobOfAddress />
+      {isMenuOpen && <CommandMenu onAsk={setAsked} onClose={menu.close} />}
+      {asked !== undefined && <AskedDialog asked={asked} onClose={() => setAsked(undefined)} />}
     </AppShell>
   )
 }
@@ -58,7 +72,6 @@ interface HeaderBarProps {
 }
 
 function HeaderBar({ opened, onToggle }: HeaderBarProps) {
-  const { workspace, api_environment_tag } = useSession()
   return (
     <div className={classes.bar}>
       <Group gap="xs" wrap="nowrap" className={classes.brand}>
@@ -73,16 +86,10 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
         />
         <Wordmark />
       </Group>
-      <Group gap="xs" wrap="nowrap" miw={0} className={classes.place}>
-        <Text size="sm" truncate title={`Workspace ${workspace.name}`}>
-          {workspace.name}
-        </Text>
-        <EnvironmentBadge environment={api_environment_tag} />
-      </Group>
-      <Group gap="xs" wrap="nowrap" className={classes.switches}>
-        <EnvironmentSwitch />
+      <PlaceSwitch />
+      <div className={classes.switches}>
         <ThemeSwitch />
-      </Group>
+      </div>
       <div className={classes.signOut}>
         <SignOutButton />
       </div>
@@ -90,29 +97,9 @@ function HeaderBar({ opened, onToggle }: HeaderBarProps) {
   )
 }
 
-/** Switches this tab to the other environment. An edit or import in progress asks first, because another page is loaded. */
-function EnvironmentSwitch() {
-  const other = otherEnvironment(useSession().api_environment_tag)
-  const { pathname, searchStr } = useLocation()
-  // Only lists exist in each environment.
-  const isList = navigation.some(({ to }) => to === pathname) && pathname !== '/import'
-  const page = isList ? pathname + searchStr : '/user-groups'
-  return (
-    <ActionIcon
-      component="a"
-      href={linkToEnvironment(page, other)}
-      variant="default"
-      size="lg"
-      aria-label={`Switch to ${other}`}
-      title={`Switch to ${other}`}
-    >
-      <IconArrowsExchange size={16} aria-hidden />
-    </ActionIcon>
-  )
-}
-
 function Navigation({ onMenu }: { readonly onMenu: () => void }) {
-  const { api_token } = useSession()
+  const { api_token, person, role } = useSession()
+  const may = useMay()
   const { pathname } = useLocation()
   return (
     <>
@@ -127,20 +114,24 @@ function Navigation({ onMenu }: { readonly onMenu: () => void }) {
       >
         Go to
       </Button>
-      {navigation.map(({ to, label, Icon }) => (
-        <NavLink
-          key={to}
-          component={Link}
-          to={to}
-          label={label}
-          leftSection={<Icon size={18} aria-hidden />}
-          active={pathname.startsWith(to)}
-          {...(pathname.startsWith(to) && { 'aria-current': 'page' as const })}
-          className={classes.link}
-        />
-      ))}
+      {navigation
+        .filter(({ to }) => may(operationOfPage[to]))
+        .map(({ to, label, Icon }) => (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            leftSection={<Icon size={18} aria-hidden />}
+            active={isWithin(pathname, to)}
+            {...(isWithin(pathname, to) && { 'aria-current': 'page' as const })}
+            className={classes.link}
+          />
+        ))}
       <Text size="xs" c="dimmed" mt="auto" p="xs">
-        Signed in with the API token {api_token.name} ({api_token.id})
+        {api_token === null
+          ? `Signed in as ${person?.name} (${role})`
+          : `Signed in with the API token ${api_token.name} (${api_token.id})`}
       </Text>
     </>
   )
@@ -149,16 +140,16 @@ function Navigation({ onMenu }: { readonly onMenu: () => void }) {
 function SignOutButton() {
   const { mutate, isPending } = useMutation({
     mutationFn: signOut,
-    onError: ({ message }) => notifications.show({ color: 'red', title: 'You are still signed in', message }),
+    onError: ({ message }) => announce({ isError: true, title: 'You are still signed in', message }),
   })
   return (
-    <Button
+    <ActionButton
       variant="default"
       leftSection={<IconLogout size={16} aria-hidden />}
       onClick={() => mutate()}
-      loading={isPending}
+      pending={isPending}
     >
       Sign out
-    </Button>
+    </ActionButton>
   )
 }

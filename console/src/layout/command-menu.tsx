@@ -1,17 +1,24 @@
-import { Modal, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { Fragment, useId, useState, type KeyboardEvent } from 'react'
-import { useFocusReturn } from '../components/confirm-dialog.tsx'
+import { CustomerText } from '../components/customer-text.tsx'
+import { Dialog } from '../components/dialog.tsx'
 import { IconSearch } from '../components/icons.tsx'
+import { useMay } from '../session/permissions.tsx'
 import classes from './command-menu.module.css'
-import { useCommands, type Command } from './commands.ts'
+import { useCommands, type Asked, type Command } from './commands.ts'
+
+interface Props {
+  readonly onAsk: (asked: Asked) => void
+  readonly onClose: () => void
+}
 
 /** Goes to pages, actions and user groups by typing. Open while mounted. */
-export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
+export function CommandMenu({ onAsk, onClose }: Props) {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const { commands, problem } = useCommands(text)
+  const may = useMay()
+  const { commands, problem } = useCommands(text, onAsk)
   const id = useId()
-  useFocusReturn()
   const active = Math.min(chosen, commands.length - 1)
   const run = ({ run: start }: Command) => {
     onClose()
@@ -28,7 +35,7 @@ export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
     document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' })
   }
   return (
-    <Modal opened onClose={onClose} title="Go to" returnFocus={false} yOffset="10vh">
+    <Dialog onClose={onClose} title="Go to" centered={false} yOffset="10vh">
       <TextInput
         role="combobox"
         aria-label="A page, an action or a user group"
@@ -36,7 +43,7 @@ export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
         aria-controls={`${id}-list`}
         {...(commands.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
         aria-autocomplete="list"
-        placeholder="A page, an action, or the name, id or token of a user group"
+        placeholder={`A page, an action, a customer${may('createJob') ? ', or “rotate” and a customer' : ''}`}
         data-autofocus
         leftSection={<IconSearch size={16} aria-hidden />}
         value={text}
@@ -54,7 +61,7 @@ export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
         {problem ?? (commands.length === 0 ? 'Nothing found' : '')}
       </Text>
       <Options id={id} commands={commands} active={active} onChoose={setChosen} onRun={run} />
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -85,8 +92,14 @@ function Options({ id, commands, active, onChoose, onRun }: OptionsProps) {
             onClick={() => onRun(command)}
             onPointerMove={() => onChoose(i)}
           >
-            <span>{command.label}</span>
-            {command.hint !== undefined && <span className={classes.hint}>{command.hint}</span>}
+            <span>
+              <CustomerText>{command.label}</CustomerText>
+            </span>
+            {command.hint !== undefined && (
+              <span className={classes.hint}>
+                <CustomerText>{command.hint}</CustomerText>
+              </span>
+            )}
           </div>
         </Fragment>
       ))}

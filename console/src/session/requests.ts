@@ -4,12 +4,14 @@ import { publicPath } from '../public-path.ts'
 import {
   askForConfirmation,
   chooseSession,
-  chosenEnvironment,
+  chosenPlace,
   currentSession,
   endSession,
   forgetLink,
+  isElsewhere,
   linkToUse,
   noSession,
+  placeOf,
   type Ending,
   type Session,
   type UnconfirmedLink,
@@ -38,7 +40,9 @@ export function declineLink({ sessions }: UnconfirmedLink): void {
 }
 
 function resumeOneOf(sessions: readonly Session[], ending?: Ending): void {
-  if (!chooseSession(sessions, chosenEnvironment())) noSession(sessions.length > 0 ? 'elsewhere' : ending)
+  if (chooseSession(sessions, chosenPlace())) return
+  if (sessions.length > 0) isElsewhere(sessions)
+  else noSession(ending)
 }
 
 export async function signIn(apiToken: string): Promise<void> {
@@ -68,11 +72,11 @@ async function postSession<T = { readonly session: Session }>(path: string, cred
 }
 
 function chooseNew({ session }: { readonly session: Session }): void {
-  chooseSession([session], session.api_environment_tag)
+  chooseSession([session], placeOf(session))
 }
 
-/** Returns the sessions of the browser: none, or one for each environment in which it is signed in. */
-async function readSessions(): Promise<readonly Session[]> {
+/** Returns the sessions of the browser: none, or one for each place in which it is signed in. */
+export async function readSessions(): Promise<readonly Session[]> {
   try {
     const { body } = await sendRequest<{ sessions: readonly Session[] }>(path, { method: 'GET' })
     return body.sessions
@@ -95,8 +99,8 @@ export async function signOut(): Promise<void> {
 /** Checks whether another tab kept the session alive. */
 export async function checkSession(): Promise<void> {
   const sessions = await readSessions().catch(() => [])
-  const environment = currentSession()?.api_environment_tag
-  if (environment === undefined || !chooseSession(sessions, environment)) endSession('expired')
+  const session = currentSession()
+  if (session === undefined || !chooseSession(sessions, placeOf(session))) endSession('expired')
 }
 
 function isUnauthenticated(error: unknown): boolean {

@@ -2,6 +2,7 @@ import { Center, Loader, VisuallyHidden } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { queryClient } from '../api/query-client.ts'
+import { MissingFile } from '../components/missing-file.tsx'
 import { ErrorState } from '../components/states.tsx'
 import { checkSession, resumeSession } from './requests.ts'
 import { ConfirmLinkPage, SignInPage } from './sign-in-page.tsx'
@@ -20,7 +21,7 @@ export function SessionGate() {
   const state = useSessionState()
   useEffect(() => void queryClient.query(appQuery).catch(() => undefined), [])
   if (state.kind === 'unknown') return <Resuming />
-  if (state.kind === 'signed_out') return <SignInPage ending={state.ending} />
+  if (state.kind === 'signed_out') return <SignInPage {...state} />
   if (state.kind === 'unconfirmed') return <ConfirmLinkPage link={state.link} />
   // Another session is another page: nothing of one environment may stay in the other.
   return <SignedIn key={state.session.csrf_token} session={state.session} />
@@ -31,8 +32,12 @@ function SignedIn({ session }: { readonly session: Session }) {
   useEffect(() => watchEnd(session), [session])
   const { data: app, error } = useQuery(appQuery)
   if (app !== undefined) return <app.App />
-  // A newer version may be deployed, which a reload loads.
-  return error === null ? <Loading /> : <Failed error={error} onRetry={() => location.reload()} />
+  if (error === null) return <Loading />
+  return (
+    <Whole>
+      <MissingFile />
+    </Whole>
+  )
 }
 
 /** Shows the sign-in once the session has ended, so that nothing stays on an unattended screen. */

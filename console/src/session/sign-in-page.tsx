@@ -13,18 +13,26 @@ import {
 } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { IconInfoCircle } from '../components/icons.tsx'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Fragment, useState, type ReactNode } from 'react'
+import { fieldMessage } from '../api/field-message.ts'
+import { ActionButton } from '../components/action-button.tsx'
 import { CopyButton } from '../components/copy-button.tsx'
+import { Form } from '../components/form.tsx'
 import { ErrorAlert } from '../components/states.tsx'
 import { ThemeSwitch } from '../layout/theme-switch.tsx'
 import { Wordmark } from '../layout/wordmark.tsx'
+import { publicPath } from '../public-path.ts'
 import { confirmLink, declineLink, signIn } from './requests.ts'
+import { prepareRedirect } from './sign-in-redirect.ts'
 import {
   chosenEnvironment,
-  linkToEnvironment,
-  otherEnvironment,
+  chosenWorkspace,
+  linkToPlace,
+  placeOf,
   type Ending,
+  type Session,
+  type SignedOut,
   type SignInLink,
   type UnconfirmedLink,
 } from './store.ts'
@@ -40,15 +48,15 @@ const endings: Record<Exclude<Ending, 'elsewhere'>, string> = {
     'This sign-in link was already used or has expired. Create a new one with the command below, or sign in with an API token.',
 }
 
-export function SignInPage({ ending }: { readonly ending: Ending | undefined }) {
+export function SignInPage({ ending, elsewhere = [] }: Omit<SignedOut, 'kind'>) {
   return (
     <Frame title="Sign in" below={<CommandHelp />}>
       {ending !== undefined && (
         <Alert icon={<IconInfoCircle aria-hidden />} role="status">
-          {ending === 'elsewhere' ? <Elsewhere /> : endings[ending]}
+          {ending === 'elsewhere' ? <Elsewhere sessions={elsewhere} /> : endings[ending]}
         </Alert>
       )}
-      <SignInForm />
+      <Ways />
     </Frame>
   )
 }
@@ -73,16 +81,16 @@ export function ConfirmLinkPage({ link }: { readonly link: UnconfirmedLink }) {
       <Text>
         The link signs you in to <Identity of={link.link} />
         {replaced === undefined ? '' : `, and ends your present session of ${environment}`}. Your changes are
-        then recorded under “{api_token.name}”. Go on only if you created the link or expect it.
+        then recorded under “{api_token?.name}”. Go on only if you created the link or expect it.
       </Text>
       {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
       <Group grow>
         <Button variant="default" onClick={() => declineLink(link)}>
           Do not use it
         </Button>
-        <Button loading={isPending} onClick={() => mutate()}>
+        <ActionButton pending={isPending} onClick={() => mutate()}>
           Use the link
-        </Button>
+        </ActionButton>
       </Group>
     </Frame>
   )
@@ -91,7 +99,8 @@ export function ConfirmLinkPage({ link }: { readonly link: UnconfirmedLink }) {
 function Identity({ of }: { readonly of: SignInLink }) {
   return (
     <>
-      <strong>{of.api_environment_tag}</strong> of workspace “{of.workspace.name}” as “{of.api_token.name}”
+      <strong>{of.api_environment_tag}</strong> of workspace “{of.workspace.name}” as “
+      {of.api_token?.name ?? of.person?.name}”
     </>
   )
 }
@@ -123,49 +132,85 @@ function Frame({ title, children, below }: FrameProps) {
   )
 }
 
-function Elsewhere() {
+function Elsewhere({ sessions }: { readonly sessions: readonly Session[] }) {
   const environment = chosenEnvironment() ?? 'Customer'
-  const other = otherEnvironment(environment)
   return (
     <>
-      You are not signed in to {environment}. Sign in with an API token of {environment}, or{' '}
-      <Anchor href={linkToEnvironment('/user-groups', other)}>go back to {other}</Anchor>. You stay signed in
-      there.
+      You are not signed in to {environment}. Sign in to {environment}
+      {sessions.map((session) => (
+        <Fragment key={session.csrf_token}>
+          , or{' '}
+          <Anchor href={linkToPlace('/user-groups', placeOf(session))}>
+            go back to {session.api_environment_tag} of {session.workspace.name}
+          </Anchor>
+        </Fragment>
+      ))}
+      . You stay signed in there.
     </>
   )
+}
+
+/** Offers the company account and the API token, as far as the service accepts them. */
+function Ways() {
+  const { data } = useQuery({
+    queryKey: ['sign-in'],
+    queryFn: async () => (await (await fetch(`${publicPath}/console/sign-in`)).json()) as Partial<SignInWays>,
+    staleTime: Infinity,
+  })
+  return (
+    <>
+      {data?.oidc === true && (
+        <Button component="a" href={startUrl()} onClick={prepareRedirect} fullWidth>
+          Sign in with your company account
+        </Button>
+      )}
+      {data?.api_token !== false && <SignInForm />}
+    </>
+  )
+}
+
+/** Returns the start of the sign-in with a company account, which asks for the place of this tab. */
+function startUrl(): string {
+  const place = { environment: chosenEnvironment(), workspace: chosenWorkspace() }
+  const query = new URLSearchParams(
+    Object.entries(place).filter(([, value]) => typeof value === 'string') as string[][],
+  )
+  return `${publicPath}/console/oidc/start?${String(query)}`
+}
+
+interface SignInWays {
+  readonly oidc: boolean
+  readonly api_token: boolean
 }
 
 function SignInForm() {
   const [apiToken, setApiToken] = useState('')
   const { mutate, isPending, error } = useMutation({ mutationFn: signIn })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        mutate(apiToken.trim())
-      }}
+    <Form
+      action="Sign in"
+      failure="You are not signed in"
+      buttons="wide"
+      pending={isPending}
+      error={error}
+      onSubmit={() => mutate(apiToken.trim())}
     >
-      <Stack gap="md">
-        <PasswordInput
-          label="API token"
-          description="One with the scope admin. It is not kept in this browser."
-          placeholder="uga_…"
-          value={apiToken}
-          onChange={(event) => setApiToken(event.currentTarget.value)}
-          autoComplete="off"
-          spellCheck={false}
-          required
-          withAsterisk={false}
-          data-autofocus
-          autoFocus
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the API token', tabIndex: 0 }}
-        />
-        {error !== null && <ErrorAlert error={error} title="You are not signed in" />}
-        <Button type="submit" loading={isPending} fullWidth>
-          Sign in
-        </Button>
-      </Stack>
-    </form>
+      <PasswordInput
+        label="API token"
+        description="One with the scope observe, support or admin. It is not kept in this browser."
+        placeholder="uga_…"
+        value={apiToken}
+        onChange={(event) => setApiToken(event.currentTarget.value)}
+        error={fieldMessage(error, '/api_token')}
+        autoComplete="off"
+        spellCheck={false}
+        required
+        withAsterisk={false}
+        data-autofocus
+        autoFocus
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the API token', tabIndex: 0 }}
+      />
+    </Form>
   )
 }
 

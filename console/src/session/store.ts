@@ -2,11 +2,17 @@ import { useSyncExternalStore } from 'react'
 import type { EnvironmentTag } from '../api/wire.ts'
 import { publicPath } from '../public-path.ts'
 
+/** Management scopes, each of which includes the ones before it. */
+export const roles = ['observe', 'support', 'admin'] as const
+
 /** A sign-in link as `/console/session/link` describes it. */
 export interface SignInLink {
   readonly workspace: { readonly id: number; readonly name: string }
   readonly api_environment_tag: EnvironmentTag
-  readonly api_token: { readonly id: number; readonly name: string }
+  /** Null for a person. */
+  readonly api_token: { readonly id: number; readonly name: string } | null
+  readonly person?: { readonly id: string; readonly name: string; readonly email: string | null }
+  readonly role: (typeof roles)[number]
   readonly expires_at: string
 }
 
@@ -16,7 +22,7 @@ export interface Session extends SignInLink {
   readonly csrf_token: string
 }
 
-/** Reason why there is no session. `elsewhere`: the browser is signed in only to the other environment. */
+/** Reason why there is no session. `elsewhere`: the browser is signed in only to other places. */
 export type Ending = 'expired' | 'signed_out' | 'unusable_link' | 'elsewhere'
 
 /** A sign-in link that was opened while somebody is signed in. */
@@ -30,18 +36,25 @@ export type SessionState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unconfirmed'; readonly link: UnconfirmedLink }
   | { readonly kind: 'signed_in'; readonly session: Session }
-  | { readonly kind: 'signed_out'; readonly ending?: Ending }
+  | SignedOut
 
-// Scripts cannot see the cookies. Without this hint, there never was one, and no request is needed. Its value is the last environment, in
-// which a new tab starts. A tab stays in its own environment, which `sessionStorage` has.
+export interface SignedOut {
+  readonly kind: 'signed_out'
+  readonly ending?: Ending
+  /** Sessions of other places. */
+  readonly elsewhere?: readonly Session[]
+}
+
+// Scripts cannot see the cookies. Without this hint, there never was one, and no request is needed. Its value is the last place, in which a
+// new tab starts. A tab stays in its own place, which `sessionStorage` has.
 const hint = 'console-session'
 
 let linkSecret: string | undefined
-takeFragment()
 let state: SessionState = {
-  kind: localStorage.getItem(hint) === null && linkSecret === undefined ? 'signed_out' : 'unknown',
+  kind: takeFragment() || localStorage.getItem(hint) !== null ? 'unknown' : 'signed_out',
 }
 let lastActivity = 0
+let lastSession: Session | undefined
 const listeners = new Set<() => void>()
 
 // A link to the page that is open changes only the fragment, and the page does not load again.
@@ -49,9 +62,9 @@ addEventListener('hashchange', () => {
   if (takeFragment()) become({ kind: 'unknown' })
 })
 
-/** Reads a sign-in link or a link to an environment, and removes its fragment from the address. */
+/** Reads a sign-in link or a link to a place, and removes its fragment from the address. */
 function takeFragment(): boolean {
-  const [, name, value] = /^#(sign-in|environment)=([\w-]+)$/.exec(location.hash) ?? []
+  const [, name, value] = /^#(sign-in|environment)=([\w.-]+)$/.exec(location.hash) ?? []
   if (value === undefined) return false
   history.replaceState(history.state, '', location.pathname + location.search)
   if (name === 'sign-in') linkSecret = value
@@ -68,25 +81,48 @@ export function forgetLink(): void {
   linkSecret = undefined
 }
 
-/** Returns a link that switches this tab to another environment, at a page of the console. */
-export function linkToEnvironment(path: string, environment: EnvironmentTag): string {
-  return `${publicPath}/console${path}#environment=${environment}`
+/** An environment of a workspace: `Customer.1`. */
+export type Place = `${EnvironmentTag}.${number}`
+
+export function placeOf(
+  { workspace, api_environment_tag }: SignInLink,
+  environment: EnvironmentTag = api_environment_tag,
+): Place {
+  return `${environment}.${workspace.id}`
+}
+
+/** Returns a link that switches this tab to another place, at a page of the console. */
+export function linkToPlace(path: string, place: Place): string {
+  return `${publicPath}/console${path}#environment=${place}`
 }
 
 export function otherEnvironment(environment: EnvironmentTag): EnvironmentTag {
   return environment === 'Customer' ? 'Testing' : 'Customer'
 }
 
+/** Returns the place of this tab. Null for a new tab. */
+export function chosenPlace(): Place | null {
+  return sessionStorage.getItem(hint) as Place | null
+}
+
 /** Returns the environment of this tab. Null for a new tab. */
 export function chosenEnvironment(): EnvironmentTag | null {
-  return sessionStorage.getItem(hint) as EnvironmentTag | null
+  return (chosenPlace()?.split('.')[0] ?? null) as EnvironmentTag | null
+}
+
+/** Returns the name of the workspace of this tab. Undefined if no session of this page had it. */
+export function chosenWorkspace(): string | undefined {
+  const elsewhere = state.kind === 'signed_out' ? (state.elsewhere ?? []) : []
+  const id = chosenPlace()?.split('.')[1]
+  return [lastSession, ...elsewhere].find((one) => String(one?.workspace.id) === id)?.workspace.name
 }
 
 function become(next: SessionState): void {
   state = next
   if (next.kind === 'signed_in') {
-    localStorage.setItem(hint, next.session.api_environment_tag)
-    sessionStorage.setItem(hint, next.session.api_environment_tag)
+    lastSession = next.session
+    localStorage.setItem(hint, placeOf(next.session))
+    sessionStorage.setItem(hint, placeOf(next.session))
   } else if (next.kind === 'signed_out' && next.ending !== 'expired' && next.ending !== 'elsewhere') {
     localStorage.removeItem(hint)
     sessionStorage.removeItem(hint)
@@ -95,13 +131,12 @@ function become(next: SessionState): void {
 }
 
 /**
- * Uses the session of an environment among those of the browser. Without an environment, as in a new tab, uses the last one.
- * Returns false if there is none.
+ * Uses the session of a place among those of the browser. Without a place, as in a new tab, uses the last one. Returns false if there is
+ * none.
  */
-export function chooseSession(sessions: readonly Session[], environment: EnvironmentTag | null): boolean {
-  const find = (wanted: string | null) =>
-    sessions.find(({ api_environment_tag }) => api_environment_tag === wanted)
-  const session = environment === null ? (find(localStorage.getItem(hint)) ?? sessions[0]) : find(environment)
+export function chooseSession(sessions: readonly Session[], place: Place | null): boolean {
+  const find = (wanted: string | null) => sessions.find((session) => placeOf(session) === wanted)
+  const session = place === null ? (find(localStorage.getItem(hint)) ?? sessions[0]) : find(place)
   if (session === undefined) return false
   noteActivity()
   become({ kind: 'signed_in', session })
@@ -115,6 +150,10 @@ export function endSession(ending: Ending): void {
 
 export function noSession(ending?: Ending): void {
   become({ kind: 'signed_out', ...(ending !== undefined && { ending }) })
+}
+
+export function isElsewhere(sessions: readonly Session[]): void {
+  become({ kind: 'signed_out', ending: 'elsewhere', elsewhere: sessions })
 }
 
 export function askForConfirmation(link: UnconfirmedLink): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext } from 'node:test'
 import axe from 'axe-core'
 import type { AxeResults, RunOptions } from 'axe-core'
-import type { Browser, BrowserContext, Frame, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
 import { manage, type ManagedEnvironment } from '../../../server/test/support/admin-api.ts'
 import { findChromium, launchChromium } from '../../../server/test/support/chromium.ts'
 import { startService, type RunningService } from '../../../server/test/support/service.ts'
@@ -181,6 +181,15 @@ export async function focused(page: Page): Promise<string> {
   return page.evaluate<string>(
     `(({ activeElement: e }) => e === null ? '' : (e.getAttribute('aria-label') ?? e.textContent.trim()) || e.id)(document)`,
   )
+}
+
+/**
+ * Replaces the text of the JSON editor as somebody at the keyboard does. After `fill`, Chromium would give the new text the style of the
+ * old one, which the Content Security Policy refuses with an error.
+ */
+export async function replaceText(editor: Locator, text: string): Promise<void> {
+  await editor.press('Control+A')
+  await editor.page().keyboard.insertText(text)
 }
 
 /** Presses Tab until the element has the focus. */

@@ -15,5 +15,10 @@ export const scopes: readonly { readonly scope: Scope; readonly text: string }[]
   { scope: 'read', text: 'Look up user groups and their tokens, and change nothing.' },
   { scope: 'write', text: 'Create, change and rotate user groups. Your backend needs it.' },
   { scope: 'introspect', text: 'Introspect user group tokens. The dashboard renderer needs it.' },
+  { scope: 'observe', text: 'See everything in this console, except tokens, and change nothing.' },
+  {
+    scope: 'support',
+    text: 'What observe allows, and manage user groups and their sessions, without seeing tokens.',
+  },
   { scope: 'admin', text: 'Everything that this console does, including creating API tokens.' },
 ]

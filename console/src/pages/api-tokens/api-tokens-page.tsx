@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { apiTokensQuery } from '../../api/queries.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { useSession } from '../../session/store.ts'
 import { ApiTokensTable, type ApiTokenChanges } from './api-tokens-table.tsx'
 import { stateOf, type ApiToken } from './api-token.ts'
@@ -23,9 +24,11 @@ export function ApiTokensPage() {
         title="API tokens"
         description={`Credentials of programs and people, in the workspace ${workspace.name} and the environment ${environment}. Each is shown only once, when it is created.`}
         actions={
-          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
-            Create an API token
-          </Button>
+          <Allowed to="createApiToken">
+            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
+              Create an API token
+            </Button>
+          </Allowed>
         }
       />
       <ApiTokensList onRotate={setRotated} onRevoke={setRevoked} />

@@ -3,6 +3,7 @@ import { IconBan, IconCheck, IconClockOff } from '../../components/icons.tsx'
 import { useMemo } from 'react'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { Time } from '../../components/time.tsx'
+import { useMay } from '../../session/permissions.tsx'
 import { useSession } from '../../session/store.ts'
 import { stateOf, type ApiToken } from './api-token.ts'
 
@@ -11,7 +12,7 @@ export interface ApiTokenChanges {
   readonly onRevoke: (apiToken: ApiToken) => void
 }
 
-const columnsWith = (ownId: number, changes: ApiTokenChanges) =>
+const columnsWith = (ownId: number | undefined, changes: ApiTokenChanges) =>
   columnsOf<ApiToken>((column) => [
     column.accessor('name', {
       header: 'Name',
@@ -57,7 +58,7 @@ interface Props extends ApiTokenChanges {
 
 export function ApiTokensTable({ apiTokens, onRotate, onRevoke }: Props) {
   const { api_token: own } = useSession()
-  const columns = useMemo(() => columnsWith(own.id, { onRotate, onRevoke }), [own.id, onRotate, onRevoke])
+  const columns = useMemo(() => columnsWith(own?.id, { onRotate, onRevoke }), [own?.id, onRotate, onRevoke])
   return (
     <DataTable
       label="API tokens"
@@ -100,9 +101,10 @@ interface ChangeButtonsProps extends ApiTokenChanges {
 
 function ChangeButtons({ apiToken, onRotate, onRevoke }: ChangeButtonsProps) {
   const { name, id, replaced_by } = apiToken
+  const may = useMay()
   return (
     <Group justify="flex-end" gap={4} wrap="nowrap">
-      {replaced_by === null && (
+      {replaced_by === null && may('rotateApiToken') && (
         <Button
           size="compact-xs"
           variant="default"
@@ -112,14 +114,16 @@ function ChangeButtons({ apiToken, onRotate, onRevoke }: ChangeButtonsProps) {
           Rotate
         </Button>
       )}
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() => onRevoke(apiToken)}
-        aria-label={`Revoke ${name} (${id})`}
-      >
-        Revoke
-      </Button>
+      {may('revokeApiToken') && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => onRevoke(apiToken)}
+          aria-label={`Revoke ${name} (${id})`}
+        >
+          Revoke
+        </Button>
+      )}
     </Group>
   )
 }

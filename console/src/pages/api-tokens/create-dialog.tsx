@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import type { Wire } from '../../api/wire.ts'
-import { useFocusReturn } from '../../components/confirm-dialog.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { startOfDay } from '../../components/time-range.ts'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useSession } from '../../session/store.ts'
 import { scopes as allScopes } from './api-token.ts'
@@ -16,13 +16,21 @@ const lifetimes = [
   { value: String(30 * day), label: '30 days' },
   { value: String(90 * day), label: '90 days' },
   { value: String(365 * day), label: '1 year' },
+  { value: 'day', label: 'On a day of your choice' },
   { value: '', label: 'Never' },
 ]
+
+/** Returns the members of the request that set the expiry. The last day counts as a whole. */
+function expiryOf(lifetime: string, lastDay: string) {
+  if (lifetime === '') return {}
+  if (lifetime !== 'day') return { expires_in_seconds: Number(lifetime) }
+  const seconds = lastDay === '' ? 0 : (Date.parse(startOfDay(lastDay, 1)) - Date.now()) / 1000
+  return { expires_in_seconds: Math.round(seconds) }
+}
 
 /** Creates an API token and shows it once. Keeps it only while it is shown. */
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const [created, setCreated] = useState<{ readonly name: string; readonly token: string }>()
-  useFocusReturn()
   return created === undefined ? (
     <Form onCreated={setCreated} onClose={onClose} />
   ) : (
@@ -46,9 +54,10 @@ function Form({ onCreated, onClose }: FormProps) {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<string[]>([])
   const [lifetime, setLifetime] = useState(lifetimes[1]?.value ?? '')
+  const [lastDay, setLastDay] = useState('')
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
-      const body = { name, scopes, ...(lifetime !== '' && { expires_in_seconds: Number(lifetime) }) }
+      const body = { name, scopes, ...expiryOf(lifetime, lastDay) }
       // Not a mutation result, because those are cached for a while.
       const { api_token: apiToken, token } = await postAdmin<Wire['NewApiTokenResponse']>('/api-tokens', {
         body,
@@ -57,16 +66,14 @@ function Form({ onCreated, onClose }: FormProps) {
       onCreated({ name: apiToken.name, token })
     },
   })
-  const nameMessage = fieldMessage(error, '/name')
-  const scopesMessage =
-    scopes.length === 0 && error !== null ? 'Choose at least one.' : fieldMessage(error, '/scopes')
+  const expiryMessage =
+    fieldMessage(error, '/expires_in_seconds') && 'Choose a day from today on, at most ten years ahead.'
   return (
     <FormDialog
       title={`Create an API token for ${environment}`}
       action="Create"
       pending={isPending}
-      failure={error}
-      error={nameMessage === undefined && scopesMessage === undefined ? error : undefined}
+      error={error}
       onSubmit={mutate}
       onClose={onClose}
     >
@@ -75,18 +82,29 @@ function Form({ onCreated, onClose }: FormProps) {
         description="What it is for, such as backend or nightly export."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={nameMessage}
+        error={fieldMessage(error, '/name')}
         required
         data-autofocus
         autoComplete="off"
       />
-      <ScopesField value={scopes} onChange={setScopes} error={scopesMessage} />
+      <ScopesField value={scopes} onChange={setScopes} error={fieldMessage(error, '/scopes')} />
       <NativeSelect
         label="Expires after"
         data={lifetimes}
         value={lifetime}
         onChange={(event) => setLifetime(event.currentTarget.value)}
       />
+      {lifetime === 'day' && (
+        <TextInput
+          label="Last day"
+          description="It works until the end of this day, in the time zone of this browser."
+          type="date"
+          value={lastDay}
+          onChange={(event) => setLastDay(event.currentTarget.value)}
+          error={expiryMessage}
+          required
+        />
+      )}
     </FormDialog>
   )
 }
@@ -109,7 +127,13 @@ function ScopesField({ value, onChange, error }: ScopesFieldProps) {
     >
       <Stack gap="xs" mt="xs">
         {allScopes.map(({ scope, text }) => (
-          <Checkbox key={scope} value={scope} label={scope} description={text} />
+          <Checkbox
+            key={scope}
+            value={scope}
+            label={scope}
+            description={text}
+            {...(error !== undefined && { 'aria-invalid': true })}
+          />
         ))}
       </Stack>
     </Checkbox.Group>

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { postAdmin } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { announce } from '../../components/toast.tsx'
 import { useSession } from '../../session/store.ts'
 import type { ApiToken } from './api-token.ts'
 
@@ -17,14 +17,13 @@ export function RevokeDialog({ apiToken: { id, name, scopes }, onClose }: Props)
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => postAdmin(`/api-tokens/${id}/revoke`),
     onSuccess: async () => {
-      notifications.show({ title: 'Revoked', message: `The API token ${name} stops within a second or so.` })
+      announce({ title: 'Revoked', message: `The API token ${name} stops within a second or so.` })
       onClose()
       await queryClient.invalidateQueries({ queryKey: ['api-tokens'] })
     },
   })
   return (
     <ConfirmDialog
-      opened
       title={`Revoke the API token ${name}?`}
       action="Revoke permanently"
       destructive
@@ -47,7 +46,7 @@ export function RevokeDialog({ apiToken: { id, name, scopes }, onClose }: Props)
           It has the scope write: a backend that uses it gets no user group tokens any more.
         </Text>
       )}
-      {id === own.id && (
+      {id === own?.id && (
         <Text size="sm" fw={600}>
           You are signed in with it, and will be signed out.
         </Text>

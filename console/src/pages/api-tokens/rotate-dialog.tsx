@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
-import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/store.ts'
@@ -25,7 +25,6 @@ interface Props {
 export function RotateDialog({ apiToken, onClose }: Props) {
   const [rotated, setRotated] = useState<Wire['RotatedApiTokenResponse']>()
   const queryClient = useQueryClient()
-  useFocusReturn()
   if (rotated === undefined) return <Question apiToken={apiToken} onRotated={setRotated} onClose={onClose} />
   const { api_token: created, token, replaces } = rotated
   return (
@@ -68,11 +67,10 @@ function Question({ apiToken: { id, name, expires_at: expiresAt }, onRotated, on
       onRotated(await postAdmin<Wire['RotatedApiTokenResponse']>(`/api-tokens/${id}/rotate`, { body }))
     },
   })
-  const isOwn = id === own.id
+  const isOwn = id === own?.id
   const end = Math.min(now + seconds * 1000, expiresAt === null ? Infinity : Date.parse(expiresAt))
   return (
     <ConfirmDialog
-      opened
       title={`Rotate the API token ${name}?`}
       action="Rotate the API token"
       destructive={seconds === 0}

@@ -1,34 +1,48 @@
-import { Button, Paper } from '@mantine/core'
+import { Paper } from '@mantine/core'
+import { ActionButton } from '../../components/action-button.tsx'
 import { IconRefresh } from '../../components/icons.tsx'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import type { Query } from '../../api/request.ts'
 import { usePages } from '../../api/use-pages.ts'
 import type { Wire } from '../../api/wire.ts'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
+import { useTimeRange } from '../../components/time-range.ts'
 import { EventsTable } from './events-table.tsx'
-import { periods, type AuditEvent, type AuditSearch } from './search.ts'
+import { readAuditSearch, type AuditEvent, type AuditSearch } from './search.ts'
 import { SearchForm } from './search-form.tsx'
 
 export function AuditPage() {
-  const search = useSearch({ from: '/audit' })
+  // Without the job of any page.
+  const search = readAuditSearch(useSearch({ from: '/audit' }))
   const navigate = useNavigate()
-  const found = useEvents(search)
+  const query = useQueryOf(search)
+  const found = useEvents(query)
+  const isFiltered = Object.keys(search).length > 0
   return (
     <>
       <PageHeader
         title="Audit log"
         description="What was changed, when, and by whom: the newest first."
         actions={
-          <Button
-            variant="default"
-            leftSection={<IconRefresh size={16} aria-hidden />}
-            loading={found.isRefetching}
-            onClick={() => void found.refetch()}
-          >
-            Look again
-          </Button>
+          <>
+            <ExportMenu
+              note={isFiltered ? 'Events that match' : 'All events'}
+              path="/audit-events/export"
+              query={query}
+              name="audit-events"
+            />
+            <ActionButton
+              variant="default"
+              leftSection={<IconRefresh size={16} aria-hidden />}
+              pending={found.isRefetching}
+              onClick={() => void found.refetch()}
+            >
+              Look again
+            </ActionButton>
+          </>
         }
       />
       <SearchForm
@@ -36,25 +50,20 @@ export function AuditPage() {
         search={search}
         onSearch={(next) => void navigate({ to: '/audit', search: next })}
       />
-      <Events
-        found={found}
-        isFiltered={Object.keys(search).length > 0}
-        grouped={search.request_id === undefined}
-      />
+      <Events found={found} isFiltered={isFiltered} grouped={search.request_id === undefined} />
     </>
   )
 }
 
-function useEvents({ within, ...search }: AuditSearch) {
-  // Computed when the range is chosen, so that all pages of a search have the same range.
-  const since = useMemo(
-    () => within && new Date(Date.now() - periods[within].hours * 3_600_000).toISOString(),
-    [within],
-  )
+function useQueryOf({ within, from, to, ...search }: AuditSearch): Query {
+  return { ...search, ...useTimeRange({ within, from, to }) }
+}
+
+function useEvents(query: Query) {
   return usePages<Wire['AuditEventListResponse'], AuditEvent>({
-    queryKey: ['audit-events', search, within],
+    queryKey: ['audit-events', query],
     path: '/audit-events',
-    query: { ...search, since },
+    query,
     rowsOf: ({ audit_events }) => audit_events,
     pageRows: 50,
     // An import may have many events, which are one row.
@@ -79,7 +88,7 @@ function Events({ found, isFiltered, grouped }: Props) {
   return (
     <Paper withBorder p="md">
       {isPending && <LoadingState lines={10} label="Loading the audit log" />}
-      {rows.length > 0 && <EventsTable events={rows} grouped={grouped} />}
+      {rows.length > 0 && <EventsTable events={rows} grouped={grouped} onEnd={found.onEnd} />}
       {!isPending && rows.length === 0 && !isSearching && !hasNextPage && (
         <EmptyState title={isFiltered ? 'No event matches' : 'Nothing was changed yet'}>
           {isFiltered ? 'Check the filters. An operator may have removed old events.' : undefined}

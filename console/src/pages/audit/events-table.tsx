@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core'
+import { useMemo } from 'react'
 import { Author } from '../../components/author.tsx'
 import { numberText } from '../../components/counts.tsx'
+import { CustomerText } from '../../components/customer-text.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
@@ -33,7 +35,7 @@ const columns = columnsOf<EventGroup>((column) => [
   column.accessor(({ first }) => first.author, {
     id: 'author',
     header: 'By',
-    cell: ({ getValue }) => <Author value={getValue()} />,
+    cell: ({ getValue }) => <By author={getValue()} />,
   }),
   column.accessor(({ first }) => first.request_id, {
     id: 'request_id',
@@ -50,11 +52,23 @@ interface Props {
   readonly events: readonly AuditEvent[]
   /** True if events of one request are one row. */
   readonly grouped: boolean
+  readonly onEnd: (() => void) | undefined
 }
 
-export function EventsTable({ events, grouped }: Props) {
-  const groups = grouped ? groupsOf(events) : events.map((event) => ({ first: event, events: [event] }))
-  return <DataTable label="Events" columns={columns} rows={groups} rowId={({ first }) => first.event_id} />
+export function EventsTable({ events, grouped, onEnd }: Props) {
+  const groups = useMemo(
+    () => (grouped ? groupsOf(events) : events.map((event) => ({ first: event, events: [event] }))),
+    [events, grouped],
+  )
+  return (
+    <DataTable
+      label="Events"
+      columns={columns}
+      rows={groups}
+      rowId={({ first }) => first.event_id}
+      onEnd={onEnd}
+    />
+  )
 }
 
 /** Counts the changes of one request by action. */
@@ -101,6 +115,15 @@ function formatDetails(details: Record<string, unknown>): string {
     .join('; ')
 }
 
+/** Shows the author, with a link that adds it to the search. */
+function By({ author }: Pick<AuditEvent, 'author'>) {
+  return (
+    <TextLink from="/audit" to="/audit" search={(search) => ({ ...search, author })} size="sm">
+      <Author value={author} />
+    </TextLink>
+  )
+}
+
 function Of({ userGroup }: { readonly userGroup: AuditEvent['user_group'] }) {
   if (userGroup === null)
     return (
@@ -110,7 +133,7 @@ function Of({ userGroup }: { readonly userGroup: AuditEvent['user_group'] }) {
     )
   return (
     <TextLink to="/user-groups/$teamId" params={{ teamId: String(userGroup.team_id) }} size="sm">
-      {userGroup.provided_id}
+      <CustomerText>{userGroup.provided_id}</CustomerText>
     </TextLink>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Group, Paper, Select, TextInput } from '@mantine/core'
+import { Button, Group, Paper, Select, TextInput, type OptionsFilter } from '@mantine/core'
 import { IconSearch } from '../../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiTokensQuery } from '../../api/queries.ts'
-import { actionLabels, periods, readAuditSearch, type AuditSearch } from './search.ts'
+import { TimeRangeFields } from '../../components/time-range-fields.tsx'
+import { actionLabels, readAuditSearch, type AuditSearch } from './search.ts'
 
 interface Props {
   readonly search: AuditSearch
@@ -32,7 +33,7 @@ export function SearchForm({ search, onSearch }: Props) {
     >
       <Group gap="sm" align="flex-end">
         <TextInput
-          flex="1 1 140px"
+          flex="1 1 200px"
           label="User group id"
           data-search
           value={userGroupId}
@@ -42,7 +43,7 @@ export function SearchForm({ search, onSearch }: Props) {
           maxLength={255}
         />
         <Select
-          flex="1 1 140px"
+          flex="1 1 200px"
           label="What"
           placeholder="Anything"
           data={Object.entries(actionLabels).map(([value, label]) => ({ value, label }))}
@@ -52,9 +53,9 @@ export function SearchForm({ search, onSearch }: Props) {
           clearable
         />
         <AuthorSelect value={search.author} onChange={(author) => change({ author })} />
-        <PeriodSelect value={search.within} onChange={(within) => change({ within })} />
+        <TimeRangeFields label="When" range={search} onChange={change} />
         <TextInput
-          flex="1 1 120px"
+          flex="1 1 170px"
           label="Request id"
           value={requestId}
           onChange={(event) => setRequestId(event.currentTarget.value)}
@@ -75,39 +76,51 @@ interface AuthorProps {
   readonly onChange: (author: string | null) => void
 }
 
-/** Lists the API tokens, and the author in the address if it is not among them. */
-function AuthorSelect({ value, onChange }: AuthorProps) {
-  const { data: apiTokens = [] } = useQuery(apiTokensQuery)
-  const known = apiTokens.map(({ id, name }) => ({ value: `api_token:${id}`, label: `${name} (${id})` }))
-  const isKnown = value === undefined || known.some((author) => author.value === value)
-  return (
-    <Select
-      flex="1 1 140px"
-      label="By"
-      placeholder="Anybody"
-      data={isKnown ? known : [...known, { value, label: value }]}
-      value={value ?? null}
-      onChange={onChange}
-      searchable
-      clearable
-    />
+/** Returns the author for a typed text. A name alone is an operator of the command line. */
+const authorOf = (text: string): string =>
+  /^(?:person:.+|api_token:\d+|cli:.*|service)$/.test(text) ? text : `cli:${text}`
+
+/** Finds an option by a part of its label, or by its author. */
+const filterAuthors: OptionsFilter = ({ options, search }) => {
+  const text = search.trim().toLowerCase()
+  return options.filter(
+    (option) =>
+      'value' in option &&
+      (option.label.toLowerCase().includes(text) || option.value === authorOf(search.trim())),
   )
 }
 
-interface PeriodProps {
-  readonly value: AuditSearch['within']
-  readonly onChange: (within: NonNullable<AuditSearch['within']> | null) => void
-}
-
-function PeriodSelect({ value, onChange }: PeriodProps) {
+/** Lists the service, the command line and the API tokens. Other authors can be typed. */
+function AuthorSelect({ value, onChange }: AuthorProps) {
+  const { data: apiTokens = [] } = useQuery(apiTokensQuery)
+  const [text, setText] = useState('')
+  const known = [
+    { value: 'service', label: 'The service' },
+    { value: 'cli:', label: 'Anybody at the command line' },
+    ...apiTokens.map(({ id, name }) => ({ value: `api_token:${id}`, label: `${name} (${id})` })),
+  ]
+  const labelOf = (author: string) => known.find((one) => one.value === author)?.label
+  const typed = text.trim()
+  const others = [...new Set([value, typed !== '' && labelOf(value ?? '') !== text && authorOf(typed)])]
+    .filter((author) => typeof author === 'string' && labelOf(author) === undefined)
+    .map((author) => ({
+      value: String(author),
+      label: String(author).replace(/^cli:(.*)$/, '$1 (command line)'),
+    }))
+  const isTyped = others.some(({ label }) => label === text)
   return (
     <Select
-      flex="1 1 120px"
-      label="When"
-      placeholder="Any time"
-      data={Object.entries(periods).map(([value, { label }]) => ({ value, label }))}
+      flex="1 1 200px"
+      label="By"
+      description="A name at the command line, person:ID or api_token:ID"
+      placeholder="Anybody"
+      data={[...known, ...others.slice(0, isTyped ? 1 : 2)]}
       value={value ?? null}
-      onChange={(within) => onChange(within as NonNullable<AuditSearch['within']> | null)}
+      onChange={onChange}
+      searchValue={text}
+      onSearchChange={setText}
+      filter={filterAuthors}
+      searchable
       clearable
     />
   )

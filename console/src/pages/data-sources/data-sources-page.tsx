@@ -7,6 +7,7 @@ import { schemasQuery } from '../../api/queries.ts'
 import type { Schema } from '../../api/registry.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
+import { Allowed, useMay } from '../../session/permissions.tsx'
 import { Dialog, type DialogState, type OpenDialog } from './dialog.tsx'
 import { SchemaList } from './schema-list.tsx'
 import { SearchResults } from './search-results.tsx'
@@ -22,12 +23,14 @@ export function DataSourcesPage() {
         title="Data sources"
         description="A schema is what dashboards are built on; its data sources are where its data is. The mapping of a user group names a data source for each schema."
         actions={
-          <Button
-            leftSection={<IconPlus size={16} aria-hidden />}
-            onClick={() => open({ kind: 'register_schema' })}
-          >
-            Register a schema
-          </Button>
+          <Allowed to="createSchema">
+            <Button
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={() => open({ kind: 'register_schema' })}
+            >
+              Register a schema
+            </Button>
+          </Allowed>
         }
       />
       {schemas.isPending ? (
@@ -51,10 +54,14 @@ function useDialog(schemas: readonly Schema[] | undefined) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [opened, setOpened] = useState<DialogState>()
+  const may = useMay()
   const known = schemas?.find(
     ({ provided_id, id }) => provided_id === search.schema || String(id) === search.schema,
   )
-  const isAsked = schemas !== undefined && search.schema !== undefined
+  const isAsked =
+    schemas !== undefined &&
+    search.schema !== undefined &&
+    may(known === undefined ? 'createSchema' : 'createDataSource')
   const fromAddress: DialogState | undefined = !isAsked
     ? undefined
     : known !== undefined
@@ -83,9 +90,11 @@ function Registered({ schemas, open }: RegisteredProps) {
       <EmptyState
         title="No schema is registered"
         action={
-          <Button variant="light" onClick={() => open({ kind: 'register_schema' })}>
-            Register the first schema
-          </Button>
+          <Allowed to="createSchema">
+            <Button variant="light" onClick={() => open({ kind: 'register_schema' })}>
+              Register the first schema
+            </Button>
+          </Allowed>
         }
       >
         Without registered schemas, mappings are passed on unchanged. Once you register schemas and data

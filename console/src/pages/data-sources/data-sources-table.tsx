@@ -4,6 +4,7 @@ import type { DataSource, Schema } from '../../api/registry.ts'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import type { OpenDialog } from './dialog.tsx'
 
 const columnsWith = (schema: Schema, open: OpenDialog) =>
@@ -38,14 +39,16 @@ const columnsWith = (schema: Schema, open: OpenDialog) =>
           >
             User groups
           </TextLink>
-          <Button
-            size="compact-xs"
-            variant="default"
-            onClick={() => open({ kind: 'remove_data_source', schema, dataSource: original })}
-            aria-label={`Remove ${original.name}`}
-          >
-            Remove
-          </Button>
+          <Allowed to="deleteDataSource">
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => open({ kind: 'remove_data_source', schema, dataSource: original })}
+              aria-label={`Remove ${original.name}`}
+            >
+              Remove
+            </Button>
+          </Allowed>
         </Group>
       ),
     }),

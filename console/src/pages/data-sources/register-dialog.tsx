@@ -1,12 +1,12 @@
 import { TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
-import { ApiError } from '../../api/errors.ts'
+import { assignTo } from '../../api/errors.ts'
 import { fieldMessage } from '../../api/field-message.ts'
 import type { Schema } from '../../api/registry.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { announce } from '../../components/toast.tsx'
 
 interface Props {
   /** Schema of the new data source. Undefined to register a schema. */
@@ -22,28 +22,29 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
   const [providedId, setProvidedId] = useState(proposed)
   const noun = schema === undefined ? 'schema' : 'data source'
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      schema === undefined
-        ? postAdmin('/schemas', { body: { provided_id: providedId, name } })
-        : postAdmin('/data-sources', { body: { schema_id: schema.id, provided_id: providedId, name } }),
+    mutationFn: () => {
+      const body = { provided_id: providedId, name }
+      const registered =
+        schema === undefined
+          ? postAdmin('/schemas', { body })
+          : postAdmin('/data-sources', { body: { ...body, schema_id: schema.id } })
+      return registered.catch(assignTo(faultsOf(noun)))
+    },
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: [schema === undefined ? 'schemas' : 'data-sources'] })
-      notifications.show({
+      announce({
         title: `The ${noun} is registered`,
         message: `Mappings can name it as ${providedId} from now on.`,
       })
       onClose()
     },
   })
-  const idMessage = idMessageOf(error, noun) ?? fieldMessage(error, '/provided_id')
-  const nameMessage = fieldMessage(error, '/name')
   return (
     <FormDialog
       title={schema === undefined ? 'Register a schema' : `Register a data source of ${schema.name}`}
       action="Register"
       pending={isPending}
-      failure={error}
-      error={idMessage === undefined && nameMessage === undefined ? error : undefined}
+      error={error}
       onSubmit={mutate}
       onClose={onClose}
     >
@@ -52,7 +53,7 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
         description={`Name for people, such as ${schema === undefined ? 'Sales' : 'Warehouse EU'}.`}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={nameMessage}
+        error={fieldMessage(error, '/name')}
         required
         data-autofocus
         autoComplete="off"
@@ -62,7 +63,7 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
         description={`Id in mappings, such as ${schema === undefined ? 'sales' : 'warehouse-eu'}. Use the same id in Testing and Customer, so that mappings can be promoted.`}
         value={providedId}
         onChange={(event) => setProvidedId(event.currentTarget.value)}
-        error={idMessage}
+        error={fieldMessage(error, '/provided_id')}
         required
         spellCheck={false}
         autoComplete="off"
@@ -72,10 +73,13 @@ export function RegisterDialog({ schema, providedId: proposed = '', onClose }: P
   )
 }
 
-function idMessageOf(error: unknown, noun: string): string | undefined {
-  if (!(error instanceof ApiError)) return undefined
-  if (error.code === 'already_exists') return `Another ${noun} has this provided id. Choose another one.`
-  if (error.code === 'in_use')
-    return `User groups are mapped to the ${noun} whose id is the same text. Choose another provided id.`
-  return undefined
-}
+const faultsOf = (noun: string) => ({
+  already_exists: {
+    path: '/provided_id',
+    message: `another ${noun} has this provided id; choose another one`,
+  },
+  in_use: {
+    path: '/provided_id',
+    message: `user groups are mapped to the ${noun} whose id is the same text; choose another one`,
+  },
+})

@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { deleteAdmin } from '../../api/request.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { DataSource, Schema } from '../../api/registry.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextLink } from '../../components/links.tsx'
+import { announce } from '../../components/toast.tsx'
 
 interface Props {
   readonly schema: Schema
@@ -24,14 +24,13 @@ export function RemoveDialog({ schema, dataSource, onClose }: Props) {
       await queryClient.invalidateQueries({
         queryKey: [dataSource === undefined ? 'schemas' : 'data-sources'],
       })
-      notifications.show({ title: 'Removed', message: `${name} is no longer registered.` })
+      announce({ title: 'Removed', message: `${name} is no longer registered.` })
       onClose()
     },
   })
   const isInUse = error instanceof ApiError && error.code === 'in_use'
   return (
     <ConfirmDialog
-      opened
       title={`Remove ${name}?`}
       action="Remove"
       destructive

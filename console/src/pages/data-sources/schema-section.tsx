@@ -6,6 +6,7 @@ import { countOf } from '../../components/counts.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { Section } from '../../components/section.tsx'
 import { ErrorState, LoadingState } from '../../components/states.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { DataSourcesTable } from './data-sources-table.tsx'
 import type { OpenDialog } from './dialog.tsx'
 import { useDataSourcesOf } from './use-data-sources.ts'
@@ -31,23 +32,27 @@ export function SchemaFrame({ schema, count, open, children }: FrameProps) {
       }
       actions={
         <Group gap="xs">
-          <Button
-            size="xs"
-            variant="light"
-            leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => open({ kind: 'register_data_source', schema })}
-            aria-label={`Register a data source of ${schema.name}`}
-          >
-            Register a data source
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => open({ kind: 'remove_schema', schema })}
-            aria-label={`Remove the schema ${schema.name}`}
-          >
-            Remove
-          </Button>
+          <Allowed to="createDataSource">
+            <Button
+              size="xs"
+              variant="light"
+              leftSection={<IconPlus size={14} aria-hidden />}
+              onClick={() => open({ kind: 'register_data_source', schema })}
+              aria-label={`Register a data source of ${schema.name}`}
+            >
+              Register a data source
+            </Button>
+          </Allowed>
+          <Allowed to="deleteSchema">
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => open({ kind: 'remove_schema', schema })}
+              aria-label={`Remove the schema ${schema.name}`}
+            >
+              Remove
+            </Button>
+          </Allowed>
         </Group>
       }
     >

@@ -1,18 +1,22 @@
 import { Button, Group, Paper, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { getAdmin, postAdmin } from '../../api/request.ts'
+import { ActionButton } from '../../components/action-button.tsx'
+import { getAdmin } from '../../api/request.ts'
+import { restoreDeleted } from '../../api/user-groups.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Wire } from '../../api/wire.ts'
 import { Author } from '../../components/author.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { announce } from '../../components/toast.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 
 type Deleted = Wire['DeletedUserGroupListResponse']['user_groups'][number]
 
@@ -20,12 +24,15 @@ const keptForMs = 30 * 24 * 3600 * 1000
 
 const columnsWith = (onRestore: (deleted: Deleted) => void) =>
   columnsOf<Deleted>((column) => [
-    column.accessor('name', { header: 'Name' }),
+    column.accessor('name', {
+      header: 'Name',
+      cell: ({ getValue }) => <CustomerText>{getValue()}</CustomerText>,
+    }),
     column.accessor('provided_id', {
       header: 'Id',
       cell: ({ getValue }) => (
         <Text span size="xs" ff="monospace">
-          {getValue()}
+          <CustomerText>{getValue()}</CustomerText>
         </Text>
       ),
     }),
@@ -45,14 +52,16 @@ const columnsWith = (onRestore: (deleted: Deleted) => void) =>
       id: 'restore',
       header: '',
       cell: ({ row: { original } }) => (
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => onRestore(original)}
-          aria-label={`Restore ${original.name}`}
-        >
-          Restore
-        </Button>
+        <Allowed to="restoreDeletedUserGroup">
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRestore(original)}
+            aria-label={`Restore ${visibleText(original.name)}`}
+          >
+            Restore
+          </Button>
+        </Allowed>
       ),
     }),
   ])
@@ -113,14 +122,14 @@ function DeletedList({ onRestore }: { readonly onRestore: (deleted: Deleted) => 
       )}
       {hasNextPage && (
         <Group justify="flex-end" pt="sm">
-          <Button
+          <ActionButton
             size="xs"
             variant="default"
-            loading={isFetchingNextPage}
+            pending={isFetchingNextPage}
             onClick={() => void fetchNextPage()}
           >
             Load more
-          </Button>
+          </ActionButton>
         </Group>
       )}
     </Paper>
@@ -131,17 +140,15 @@ function RestoreDialog({ deleted, onClose }: { readonly deleted: Deleted; readon
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => postAdmin<Wire['UserGroupResponse']>(`/deleted-user-groups/${deleted.team_id}/restore`),
-    onSuccess: async ({ user_group: { team_id, name } }) => {
-      await queryClient.invalidateQueries({ queryKey: ['user-groups'] })
-      notifications.show({ title: 'Restored', message: `${name} is back, and its token works again.` })
+    mutationFn: () => restoreDeleted(queryClient, deleted.team_id),
+    onSuccess: async ({ team_id, name }) => {
       await navigate({ to: '/user-groups/$teamId', params: { teamId: String(team_id) } })
+      announce({ title: 'Restored', message: `${name} is back, and its token works again.` })
     },
   })
   const isTaken = error instanceof ApiError && error.code === 'already_exists'
   return (
     <ConfirmDialog
-      opened
       title={`Restore ${deleted.name}?`}
       action="Restore"
       pending={isPending}

@@ -36,11 +36,9 @@ function LeaveDialog({ running: { run } }: { readonly running: Import }) {
   if (status !== 'blocked') return null
   return (
     <ConfirmDialog
-      opened
       title="Stop the import?"
       action="Stop and leave"
       destructive
-      pending={false}
       onConfirm={proceed}
       onClose={reset}
     >

@@ -1,4 +1,5 @@
 import { Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { CustomerText } from '../../components/customer-text.tsx'
 import { IconDownload } from '../../components/icons.tsx'
 import { useEffect, useState } from 'react'
 import { countOf, numberText } from '../../components/counts.tsx'
@@ -28,7 +29,9 @@ const columns = columnsOf<Refused>((column) => [
           not known
         </Text>
       ) : (
-        <Code>{id}</Code>
+        <Code>
+          <CustomerText>{id}</CustomerText>
+        </Code>
       )
     },
   }),

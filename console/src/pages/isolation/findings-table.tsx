@@ -1,17 +1,21 @@
-import { Badge, Code, Text } from '@mantine/core'
+import { Badge, Button, Code, Text } from '@mantine/core'
+import { numberText } from '../../components/counts.tsx'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { IconLinkOff, IconUsers } from '../../components/icons.tsx'
-import { Fragment, useMemo } from 'react'
+import { Fragment, useMemo, useState } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import { nearest, resolve, type Registry } from '../../api/registry.ts'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import classes from './findings-table.module.css'
-import type { Finding } from './use-findings.ts'
+import { Acceptance } from './acceptance.tsx'
+import { AcceptDialog, ReopenDialog } from './acceptance-dialogs.tsx'
+import { kindLabels, type Finding } from './search.ts'
 
-/** Maximum number of user groups in a finding. */
-const namedAtMost = 10
+type Change = (finding: Finding) => void
 
-const columnsWith = (registry: Registry | undefined) =>
+const columnsWith = (registry: Registry | undefined, onChange: Change) =>
   columnsOf<Finding>((column) => [
     column.accessor('kind', { header: 'Finding', cell: ({ getValue }) => <Kind kind={getValue()} /> }),
     column.display({
@@ -27,7 +31,17 @@ const columnsWith = (registry: Registry | undefined) =>
     column.display({
       id: 'advice',
       header: 'What to do',
-      cell: ({ row: { original } }) => <Advice finding={original} registry={registry} />,
+      cell: ({ row: { original } }) => (
+        <>
+          <Advice finding={original} registry={registry} />
+          <Acceptance finding={original} />
+        </>
+      ),
+    }),
+    column.display({
+      id: 'change',
+      header: '',
+      cell: ({ row: { original } }) => <ChangeButton finding={original} onChange={onChange} />,
     }),
   ])
 
@@ -38,14 +52,37 @@ interface TableProps {
 
 export function FindingsTable({ label, findings }: TableProps) {
   const registry = useRegistry()
-  const columns = useMemo(() => columnsWith(registry), [registry])
+  const [changed, setChanged] = useState<Finding>()
+  const columns = useMemo(() => columnsWith(registry, setChanged), [registry])
+  const Dialog = changed?.status === 'accepted' ? ReopenDialog : AcceptDialog
   return (
-    <DataTable
-      label={label}
-      columns={columns}
-      rows={findings}
-      rowId={({ kind, schema, data_source }) => JSON.stringify([kind, schema, data_source])}
-    />
+    <>
+      <DataTable
+        label={label}
+        columns={columns}
+        rows={findings}
+        rowId={({ kind, schema, data_source }) => JSON.stringify([kind, schema, data_source])}
+      />
+      {changed !== undefined && <Dialog finding={changed} onClose={() => setChanged(undefined)} />}
+    </>
+  )
+}
+
+function ChangeButton({ finding, onChange }: { readonly finding: Finding; readonly onChange: Change }) {
+  const { status, schema, data_source } = finding
+  const isAccepted = status === 'accepted'
+  const action = isAccepted ? 'Reopen' : 'Accept'
+  return (
+    <Allowed to={isAccepted ? 'reopenIsolationFinding' : 'acceptIsolationFinding'}>
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => onChange(finding)}
+        aria-label={`${action} ${schema} → ${data_source}`}
+      >
+        {action}
+      </Button>
+    </Allowed>
   )
 }
 
@@ -59,15 +96,9 @@ export function Kind({ kind }: Pick<Finding, 'kind'>) {
       miw="max-content"
       leftSection={<Icon size={12} aria-hidden />}
     >
-      {titles[kind]}
+      {kindLabels[kind]}
     </Badge>
   )
-}
-
-const titles: Record<Finding['kind'], string> = {
-  shared: 'Shared',
-  unresolved: 'Names nothing',
-  mapped_twice: 'Mapped twice',
 }
 
 interface Props {
@@ -90,7 +121,9 @@ function Entry({ finding: { schema, data_source, registered }, registry }: Props
   )
 }
 
-function UserGroups({ finding: { schema, data_source, user_groups: named } }: Pick<Props, 'finding'>) {
+function UserGroups({
+  finding: { schema, data_source, user_groups: named, affected },
+}: Pick<Props, 'finding'>) {
   return (
     <div className={classes.userGroups}>
       {named.map(({ team_id, provided_id, name }, i) => (
@@ -100,15 +133,15 @@ function UserGroups({ finding: { schema, data_source, user_groups: named } }: Pi
             to="/user-groups/$teamId"
             params={{ teamId: String(team_id) }}
             size="sm"
-            title={provided_id}
+            title={visibleText(provided_id)}
           >
-            {name}
+            <CustomerText>{name}</CustomerText>
           </TextLink>
         </Fragment>
       ))}
-      {named.length >= namedAtMost && (
+      {affected.count > named.length && (
         <>
-          {'. '}
+          {`. ${numberText(affected.count)}${affected.is_exact ? '' : '+'} in all. `}
           <TextLink to="/user-groups" search={{ schema, data_source }} size="sm" underline="always">
             Find all with this entry
           </TextLink>
@@ -139,15 +172,18 @@ function Advice({ finding, registry }: Props) {
       {registry !== undefined &&
         (hasSchema ? 'The schema has no such data source. ' : 'There is no such schema. ')}
       {meant !== undefined && <>Did you mean “{meant}”? </>}
-      Correct the mapping, or{' '}
-      <TextLink
-        to="/data-sources"
-        search={hasSchema ? { schema, data_source } : { schema }}
-        size="sm"
-        underline="always"
-      >
-        register the {noun}
-      </TextLink>
+      Correct the mapping
+      <Allowed to={hasSchema ? 'createDataSource' : 'createSchema'}>
+        , or{' '}
+        <TextLink
+          to="/data-sources"
+          search={hasSchema ? { schema, data_source } : { schema }}
+          size="sm"
+          underline="always"
+        >
+          register the {noun}
+        </TextLink>
+      </Allowed>
       .
     </div>
   )

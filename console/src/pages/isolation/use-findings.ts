@@ -1,18 +1,17 @@
+import type { Query } from '../../api/request.ts'
 import { usePages } from '../../api/use-pages.ts'
 import type { Wire } from '../../api/wire.ts'
+import { severityOf, type Finding, type Severity } from './search.ts'
 
-export type Finding = Wire['IsolationResponse']['findings'][number]
-
-/** `broken`: dashboards have no data, or that of either of two entries. `shared`: this may be intended. */
-export type Severity = 'broken' | 'shared'
-
-const severityOf = ({ kind }: Finding): Severity => (kind === 'shared' ? 'shared' : 'broken')
+/** Prefix of the keys of all queries of findings. */
+export const queryKey = ['isolation-findings'] as const
 
 /** Loads the findings of one severity. Both share the loaded pages, because the service lists all findings together. */
-export const useFindings = (severity: Severity) =>
+export const useFindings = (severity: Severity, query: Query) =>
   usePages<Wire['IsolationResponse'], Finding>({
-    queryKey: ['isolation-findings'],
+    queryKey: [...queryKey, query],
     path: '/isolation-findings',
+    query,
     rowsOf: ({ findings }) => findings.filter((finding) => severityOf(finding) === severity),
     wanted: severity,
     pageRows: 25,

@@ -1,10 +1,10 @@
-import { Button, Code, Group, Paper, Stack, TextInput } from '@mantine/core'
+import { Code, Paper, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import { fieldMessage } from '../../api/field-message.ts'
+import { Form } from '../../components/form.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { ErrorAlert } from '../../components/states.tsx'
 import { useSession } from '../../session/store.ts'
 import type { Leaked } from './assessment.ts'
 import { Result } from './result.tsx'
@@ -57,53 +57,45 @@ function TokenForm({ text, onChange, onChecked }: FormProps) {
     },
   })
   const other = environmentOf(tokenIn(text))
-  const message = fieldMessage(error, '/token')
   return (
     <Paper withBorder p="md">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
+      <Form
+        action="Look it up"
+        failure="The token cannot be looked up"
+        isDisabled={text.trim() === ''}
+        pending={isPending}
+        error={error}
+        onSubmit={() => {
           onChange(text)
           mutate()
         }}
       >
-        <Stack gap="sm">
-          <TextInput
-            label="Token"
-            description={
-              <>
-                A user group token (<Code>ugt_…</Code>), a viewer session (<Code>eyJ…</Code>) or an API token
-                (<Code>uga_…</Code>). A line of a log that has one in it will do.
-              </>
-            }
-            value={text}
-            onChange={(event) => {
-              onChange(event.currentTarget.value)
-              reset()
-            }}
-            error={
-              message ??
-              (other !== undefined && other !== environment
-                ? `This is a token of ${other}, and you are signed in to ${environment}. Sign in with an API token of ${other} to find it.`
-                : undefined)
-            }
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-            required
-            spellCheck={false}
-            autoComplete="off"
-            autoCapitalize="off"
-          />
-          <Group>
-            <Button type="submit" loading={isPending} disabled={text.trim() === ''}>
-              Look it up
-            </Button>
-          </Group>
-          {error !== null && message === undefined && (
-            <ErrorAlert error={error} title="The token cannot be looked up" />
-          )}
-        </Stack>
-      </form>
+        <TextInput
+          label="Token"
+          description={
+            <>
+              A user group token (<Code>ugt_…</Code>), a viewer session (<Code>eyJ…</Code>) or an API token (
+              <Code>uga_…</Code>). A line of a log that has one in it will do.
+            </>
+          }
+          value={text}
+          onChange={(event) => {
+            onChange(event.currentTarget.value)
+            reset()
+          }}
+          error={
+            fieldMessage(error, '/token') ??
+            (other !== undefined && other !== environment
+              ? `This is a token of ${other}, and you are signed in to ${environment}. Sign in with an API token of ${other} to find it.`
+              : undefined)
+          }
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          required
+          spellCheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+        />
+      </Form>
     </Paper>
   )
 }

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import type { UserGroup, Wire } from '../../api/wire.ts'
+import { CustomerText } from '../../components/customer-text.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
@@ -21,13 +22,13 @@ export function UserGroupOwner({ userGroup }: { readonly userGroup: UserGroup })
             fw={600}
             size="sm"
           >
-            {name}
+            <CustomerText>{name}</CustomerText>
           </TextLink>,
         ],
         [
           'Id',
           <Text key="id" span size="sm" ff="monospace">
-            {provided_id}
+            <CustomerText>{provided_id}</CustomerText>
           </Text>,
         ],
         ['State', <UserGroupState key="state" userGroup={userGroup} />],
@@ -54,7 +55,7 @@ export function ApiTokenOwner({ apiToken }: { readonly apiToken: Wire['ApiToken'
           'Name',
           <Text key="name" span size="sm" fw={600}>
             {apiToken.name}
-            {apiToken.id === own.id && ' (you are signed in with it)'}
+            {apiToken.id === own?.id && ' (you are signed in with it)'}
           </Text>,
         ],
         [

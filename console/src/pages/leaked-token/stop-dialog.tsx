@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { postAdmin } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { useSession } from '../../session/store.ts'
 import type { Leaked } from './assessment.ts'
 
@@ -30,7 +31,6 @@ export function StopDialog({ token, leaked, onStopped, onClose }: Props) {
   })
   return (
     <ConfirmDialog
-      opened
       title="Stop this token?"
       action="Stop it"
       destructive
@@ -50,7 +50,8 @@ function Consequences({ leaked }: Pick<Props, 'leaked'>) {
   if (leaked.kind === 'viewer_session')
     return (
       <Text size="sm">
-        All sessions of the viewer {leaked.viewer_id} end at once. Your backend can create new ones.
+        All sessions of the viewer <CustomerText>{leaked.viewer_id ?? ''}</CustomerText> end at once. Your
+        backend can create new ones.
       </Text>
     )
   if (apiToken !== undefined) {
@@ -60,7 +61,7 @@ function Consequences({ leaked }: Pick<Props, 'leaked'>) {
           The API token {apiToken.name} is revoked permanently. From then on, the service refuses every
           program that uses it.
         </Text>
-        {apiToken.id === own.id && (
+        {apiToken.id === own?.id && (
           <Text size="sm" fw={600}>
             You are signed in with it, and will be signed out.
           </Text>
@@ -68,11 +69,12 @@ function Consequences({ leaked }: Pick<Props, 'leaked'>) {
       </>
     )
   }
+  const name = visibleText(userGroup?.name ?? '')
   return (
     <Text size="sm">
       {typeof validUntil === 'string'
-        ? `It stops at once instead of at the end of its grace period. The current token of ${userGroup?.name} still works; only dashboards that were opened with the old one stop.`
-        : `It stops at once, and ${userGroup?.name} gets another token. Embedded dashboards that were opened with this one stop and must be reloaded. Your backend gets the new token with its next request.`}
+        ? `It stops at once instead of at the end of its grace period. The current token of ${name} still works; only dashboards that were opened with the old one stop.`
+        : `It stops at once, and ${name} gets another token. Embedded dashboards that were opened with this one stop and must be reloaded. Your backend gets the new token with its next request.`}
     </Text>
   )
 }

@@ -1,13 +1,14 @@
-import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { getAdmin } from '../../api/request.ts'
+import { firstRows } from '../../api/first-rows.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Wire } from '../../api/wire.ts'
 import { countOf } from '../../components/counts.tsx'
+import { CustomerText } from '../../components/customer-text.tsx'
+import { Form } from '../../components/form.tsx'
 import { Section } from '../../components/section.tsx'
-import { ErrorAlert } from '../../components/states.tsx'
 import classes from './ids-form.module.css'
 
 /** Maximum number of ids per request. */
@@ -17,64 +18,49 @@ interface Props {
   readonly text: string
   readonly onChange: (text: string) => void
   readonly pending: boolean
-  /** True if the preview of these ids is shown. */
-  readonly isPreviewed: boolean
   readonly error: unknown
   readonly onPreview: (ids: readonly string[]) => void
 }
 
-export function IdsForm({ text, onChange, pending, isPreviewed, error, onPreview }: Props) {
+export function IdsForm({ text, onChange, pending, error, onPreview }: Props) {
   const ids = idsIn(text)
   const tooMany =
     ids.length > idsAtMost
       ? `These are ${ids.length} ids. Promote ${idsAtMost} at a time at most.`
       : undefined
-  const faults = faultsOf(error, ids)
   return (
     <Section title="User groups">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          onPreview(ids)
-        }}
+      <Form
+        action="Preview"
+        failure="The preview could not be created"
+        isDisabled={ids.length === 0 || tooMany !== undefined}
+        pending={pending}
+        error={error}
+        onSubmit={() => onPreview(ids)}
+        note={
+          <Text size="sm" c="dimmed">
+            {ids.length === 0 ? 'A preview shows what will change.' : countOf(ids.length, 'user group')}
+          </Text>
+        }
       >
-        <Stack gap="sm">
-          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-            <Textarea
-              label="Ids"
-              description="The ids that you tested in Testing, one per line."
-              placeholder={'customer-42\ncustomer-43'}
-              value={text}
-              onChange={(event) => onChange(event.currentTarget.value)}
-              error={tooMany ?? faults}
-              autosize
-              minRows={4}
-              maxRows={12}
-              spellCheck={false}
-              autoComplete="off"
-              autoCapitalize="off"
-            />
-            <Picker onPick={(id) => onChange(ids.includes(id) ? text : [...ids, id, ''].join('\n'))} />
-          </SimpleGrid>
-          <Group gap="sm">
-            <Button
-              type="submit"
-              variant={isPreviewed ? 'default' : 'filled'}
-              loading={pending}
-              disabled={ids.length === 0 || tooMany !== undefined}
-            >
-              Preview
-            </Button>
-            <Text size="sm" c="dimmed">
-              {ids.length === 0 ? 'A preview shows what will change.' : countOf(ids.length, 'user group')}
-            </Text>
-          </Group>
-          {error !== null && faults === undefined && (
-            <ErrorAlert error={error} title="The preview could not be created" />
-          )}
-        </Stack>
-      </form>
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          <Textarea
+            label="Ids"
+            description="The ids that you tested in Testing, one per line."
+            placeholder={'customer-42\ncustomer-43'}
+            value={text}
+            onChange={(event) => onChange(event.currentTarget.value)}
+            error={tooMany ?? faultsOf(error, ids)}
+            autosize
+            minRows={4}
+            maxRows={12}
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+          />
+          <Picker onPick={(id) => onChange(ids.includes(id) ? text : [...ids, id, ''].join('\n'))} />
+        </SimpleGrid>
+      </Form>
     </Section>
   )
 }
@@ -85,13 +71,10 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
   const { data, isFetching } = useQuery({
     queryKey: ['promotion-candidates', name],
     queryFn: ({ signal }) =>
-      getAdmin<Wire['CandidateListResponse']>('/promotions/candidates', {
-        query: { name, limit: 50 },
-        signal,
-      }),
+      firstRows<Wire['PromotionCandidate']>('/promotions/candidates', { name, limit: 50 }, signal),
     placeholderData: keepPreviousData,
   })
-  const found = data?.user_groups ?? []
+  const found = data ?? []
   return (
     <Select
       label="Add one from Testing"
@@ -110,12 +93,10 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
       filter={({ options }) => options}
       data={found.map(({ provided_id }) => provided_id)}
       renderOption={({ option }) => (
-        <Stack gap={0}>
-          <Text size="sm">{found.find(({ provided_id }) => provided_id === option.value)?.name}</Text>
-          <Text size="xs" c="dimmed" ff="monospace">
-            {option.value}
-          </Text>
-        </Stack>
+        <Candidate
+          id={option.value}
+          candidate={found.find(({ provided_id }) => provided_id === option.value)}
+        />
       )}
       comboboxProps={{ withinPortal: false }}
       withScrollArea={false}
@@ -124,6 +105,29 @@ function Picker({ onPick }: { readonly onPick: (id: string) => void }) {
       autoComplete="off"
       spellCheck={false}
     />
+  )
+}
+
+interface CandidateProps {
+  readonly id: string
+  readonly candidate: Wire['PromotionCandidate'] | undefined
+}
+
+function Candidate({ id, candidate }: CandidateProps) {
+  const notes = [
+    (candidate?.suspended_at ?? null) !== null && 'Suspended in Testing',
+    (candidate?.unresolved_entries ?? 0) > 0 && 'Mapping not registered in Customer',
+  ].filter((note) => note !== false)
+  return (
+    <Stack gap={0}>
+      <Text size="sm">
+        <CustomerText>{candidate?.name ?? ''}</CustomerText>
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace">
+        <CustomerText>{id}</CustomerText>
+      </Text>
+      {notes.length > 0 && <Text size="xs">{notes.join('. ')}.</Text>}
+    </Stack>
   )
 }
 

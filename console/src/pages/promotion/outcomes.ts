@@ -1,4 +1,5 @@
 import type { Wire } from '../../api/wire.ts'
+import { countOf } from '../../components/counts.tsx'
 
 export type PromotionResult = Wire['PromotionResponse']['results'][number]
 export type Outcome = PromotionResult['outcome']
@@ -22,4 +23,17 @@ export function reasonOf({ outcome, message }: PromotionResult): string {
   return outcome === 'not_found'
     ? 'Testing has no user group with this id. Check the spelling; ids are case-sensitive.'
     : 'It is the same in Customer and Testing.'
+}
+
+/** Says what a promotion does with a suspension and with unresolved mapping entries. */
+export function notesOf({ outcome, suspended, unresolved_entries: unresolved }: PromotionResult): string[] {
+  return [
+    suspended.in_customer && 'It stays suspended in Customer. Promotion does not change that.',
+    suspended.in_testing &&
+      !suspended.in_customer &&
+      'It is suspended in Testing. Promotion does not copy that: it is active in Customer.',
+    unresolved > 0 &&
+      outcome !== 'refused' &&
+      `${countOf(unresolved, 'mapping entry is', 'mapping entries are')} not registered in Customer: dashboards find no data for it.`,
+  ].filter((note) => note !== false)
 }

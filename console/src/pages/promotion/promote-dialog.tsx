@@ -25,9 +25,13 @@ export function PromoteDialog({ promoted, onDone, onClose }: Props) {
   })
   const created = promoted.filter(({ outcome }) => outcome === 'created').length
   const updated = promoted.length - created
+  const stopped = promoted.filter(({ suspended }) => suspended.in_customer).length
+  const resumed = promoted.filter(
+    ({ suspended: { in_testing, in_customer } }) => in_testing && !in_customer,
+  ).length
+  const unresolved = promoted.filter(({ unresolved_entries: count }) => count > 0).length
   return (
     <ConfirmDialog
-      opened
       title={`Promote ${countOf(promoted.length, 'user group')} to Customer?`}
       action="Promote"
       pending={isPending}
@@ -44,6 +48,23 @@ export function PromoteDialog({ promoted, onDone, onClose }: Props) {
         <Text size="sm">
           {countOf(updated, 'user group')} will change. Their tokens stay, and their dashboards show the new
           data the next time they are loaded. You can undo it in the history of each.
+        </Text>
+      )}
+      {resumed > 0 && (
+        <Text size="sm">
+          {countOf(resumed, 'user group is', 'user groups are')} suspended in Testing. Suspensions are not
+          copied, so the dashboards work in Customer.
+        </Text>
+      )}
+      {stopped > 0 && (
+        <Text size="sm">
+          {countOf(stopped, 'user group stays', 'user groups stay')} suspended in Customer.
+        </Text>
+      )}
+      {unresolved > 0 && (
+        <Text size="sm">
+          {countOf(unresolved, 'user group has', 'user groups have')} mapping entries that are not registered
+          in Customer. Their dashboards find no data there.
         </Text>
       )}
       <Text size="sm">Promotion copies the state of Testing at that moment.</Text>

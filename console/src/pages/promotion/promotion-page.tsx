@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
@@ -7,12 +8,14 @@ import { countOf } from '../../components/counts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Section } from '../../components/section.tsx'
 import { EmptyState } from '../../components/states.tsx'
-import { EnvironmentBadge } from '../../layout/environment-badge.tsx'
+import { EnvironmentBadge } from '../../components/environment-badge.tsx'
 import { useSession } from '../../session/store.ts'
 import { IdsForm } from './ids-form.tsx'
 import { isPromoted, type PromotionResult } from './outcomes.ts'
 import { PromoteDialog } from './promote-dialog.tsx'
 import { Results } from './results.tsx'
+import { selectionOf } from './search.ts'
+import { SelectionSection } from './selection-section.tsx'
 
 export function PromotionPage() {
   const { api_environment_tag: environment } = useSession()
@@ -20,7 +23,7 @@ export function PromotionPage() {
     <>
       <PageHeader
         title="Promotion"
-        description="Copy the name, mapping and properties of user groups from Testing to Customer."
+        description="Copy the name, mapping and properties of user groups from Testing to Customer. To promote many, select them in the list of Testing."
       />
       {environment === 'Customer' ? <Promotion /> : <OnlyFromCustomer />}
     </>
@@ -32,10 +35,7 @@ function OnlyFromCustomer() {
     <Section title="It is done from Customer">
       <EmptyState title="You are signed in to Testing">
         <Stack gap="sm" align="center">
-          <span>
-            Promotion changes Customer. Sign out, and sign in with an API token of Customer that has the scope
-            admin.
-          </span>
+          <span>Promotion changes Customer. Switch to Customer, with the role support or admin.</span>
           <EnvironmentBadge environment="Customer" />
         </Stack>
       </EmptyState>
@@ -63,8 +63,10 @@ function Promotion() {
     setDone(undefined)
     preview.reset()
   }
+  const selection = selectionOf(useSearch({ from: '/promotion' }))
   return (
     <Stack gap="md">
+      {selection !== undefined && <SelectionSection selection={selection} />}
       <IdsForm
         text={text}
         onChange={(changed) => {
@@ -72,7 +74,6 @@ function Promotion() {
           startAgain()
         }}
         pending={preview.isPending}
-        isPreviewed={previewed !== undefined}
         error={preview.error}
         onPreview={(ids) => {
           startAgain()

@@ -7,10 +7,18 @@ import {
   IconQuestionMark,
 } from '../../components/icons.tsx'
 import { Counts, countOf } from '../../components/counts.tsx'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { Differences } from '../../components/differences.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { isPromoted, outcomeTexts, reasonOf, type Outcome, type PromotionResult } from './outcomes.ts'
+import {
+  isPromoted,
+  notesOf,
+  outcomeTexts,
+  reasonOf,
+  type Outcome,
+  type PromotionResult,
+} from './outcomes.ts'
 
 /** Maximum number of results with open differences. */
 const openAtMost = 5
@@ -60,22 +68,33 @@ export function Results({ results, isDone }: Props) {
 
 function Promoted({ result, isDone }: { readonly result: PromotionResult; readonly isDone: boolean }) {
   const { provided_id: id, differences, team_id: teamId } = result
+  const notes = notesOf(result)
   return (
     <Accordion.Item value={id}>
       <Accordion.Control>
         <Group gap="xs">
           <OutcomeBadge outcome={result.outcome} isDone={isDone} />
           <Text span size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-            {id}
+            <CustomerText>{id}</CustomerText>
           </Text>
           <Text span size="xs" c="dimmed">
             {countOf(differences.length, 'difference')}
           </Text>
+          {notes.length > 0 && (
+            <Badge variant="light" color="orange" leftSection={<IconAlertTriangle size={12} aria-hidden />}>
+              {countOf(notes.length, 'note')}
+            </Badge>
+          )}
         </Group>
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="xs">
-          <Differences label={`Differences of ${id}`} differences={differences} />
+          {notes.map((note) => (
+            <Text key={note} size="sm">
+              {note}
+            </Text>
+          ))}
+          <Differences label={`Differences of ${visibleText(id)}`} differences={differences} />
           {teamId !== null && (
             <TextLink to="/user-groups/$teamId" params={{ teamId: String(teamId) }} size="sm">
               Open it in Customer
@@ -106,12 +125,23 @@ function OutcomeBadge({ outcome, isDone }: { readonly outcome: Outcome; readonly
 
 const columnsWith = (isDone: boolean) =>
   columnsOf<PromotionResult>((column) => [
-    column.accessor('provided_id', { header: 'Id', cell: ({ getValue }) => <Code>{getValue()}</Code> }),
+    column.accessor('provided_id', {
+      header: 'Id',
+      cell: ({ getValue }) => (
+        <Code>
+          <CustomerText>{getValue()}</CustomerText>
+        </Code>
+      ),
+    }),
     column.accessor('outcome', {
       header: 'Outcome',
       cell: ({ getValue }) => <OutcomeBadge outcome={getValue()} isDone={isDone} />,
     }),
-    column.display({ id: 'reason', header: 'Why', cell: ({ row: { original } }) => reasonOf(original) }),
+    column.display({
+      id: 'reason',
+      header: 'Why',
+      cell: ({ row: { original } }) => [reasonOf(original), ...notesOf(original)].join(' '),
+    }),
   ])
 
 const columnsBefore = columnsWith(false)

@@ -37,6 +37,11 @@ export function summaryOf({ previous, differences, state }: Change, createdAt: s
   const parts = ['name', 'mapping', 'properties'].filter((part) =>
     differences.some(({ path }) => path === `/${part}` || path.startsWith(`/${part}/`)),
   )
-  const text = new Intl.ListFormat('en').format(parts)
+  return changedText(parts)
+}
+
+/** Returns "Name and mapping changed". */
+export function changedText(fields: readonly string[]): string {
+  const text = new Intl.ListFormat('en').format(fields)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)} changed`
 }

@@ -32,7 +32,7 @@ export function ConflictPanel({ base, latest, onKeep, onDiscard }: Props) {
         ) : (
           <>
             <Text size="sm">
-              {latest.updated_by === `api_token:${own.id}` ? 'You' : <Author value={latest.updated_by} />}{' '}
+              {latest.updated_by === `api_token:${own?.id}` ? 'You' : <Author value={latest.updated_by} />}{' '}
               saved this <Time value={latest.updated_at} as="age" />. Your changes are not saved yet.
             </Text>
             <Differences label="What was changed meanwhile" differences={differences} />

@@ -3,15 +3,18 @@ import { IconCircleCheck } from '../../components/icons.tsx'
 import { useState } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import type { Viewed } from '../../api/user-groups.ts'
+import { visibleText } from '../../components/customer-text.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
 import { WarningAlert } from '../../components/warning-alert.tsx'
+import { useMay } from '../../session/permissions.tsx'
 import { diagnose, isUsed } from './diagnosis.ts'
 import { ResumeDialog } from './state-dialogs.tsx'
 
 /** Explains why the dashboards may be empty, or that no reason was found. */
 export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
   const registry = useRegistry()
+  const may = useMay()
   const [isResuming, setResuming] = useState(false)
   const findings = diagnose(viewed, registry)
   const { last_introspected_at: lastIntrospectedAt, user_group: userGroup } = viewed
@@ -41,9 +44,9 @@ export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
         {findings.map(({ title, text, remedy }) => (
           <Group component="li" key={title} justify="space-between" gap="xs">
             <Text size="sm" flex="1 1 260px">
-              <strong>{title}.</strong> {text}
+              <strong>{title}.</strong> {visibleText(text)}
             </Text>
-            {remedy === 'edit' && (
+            {remedy === 'edit' && may('patchUserGroup') && (
               <ButtonLink
                 to="/user-groups/$teamId/edit"
                 params={{ teamId: String(userGroup.team_id) }}
@@ -53,7 +56,7 @@ export function DiagnosisPanel({ viewed }: { readonly viewed: Viewed }) {
                 Edit the mapping
               </ButtonLink>
             )}
-            {remedy === 'resume' && (
+            {remedy === 'resume' && may('resumeUserGroup') && (
               <Button size="xs" variant="default" onClick={() => setResuming(true)}>
                 Resume
               </Button>

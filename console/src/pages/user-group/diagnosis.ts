@@ -36,7 +36,8 @@ export function faultOf(
 /** Returns possible reasons for empty dashboards, most certain first. */
 export function diagnose(view: UserGroupView, registry: Registry | undefined): Finding[] {
   const { user_group: userGroup, data_sources: entries, token, last_introspected_at } = view
-  const faults = entries.filter((entry) => faultOf(entry, registry) !== undefined)
+  const faults = entries.flatMap((entry) => faultOf(entry, registry) ?? [])
+  const [fault] = faults
   const findings: (Finding | false)[] = [
     userGroup.suspended_at !== null && {
       title: 'It is suspended',
@@ -53,12 +54,12 @@ export function diagnose(view: UserGroupView, registry: Registry | undefined): F
       text: 'Its dashboards have no data source to read from.',
       remedy: 'edit' as const,
     },
-    faults.length > 0 && {
+    fault !== undefined && {
       title:
         faults.length === entries.length
           ? 'Its mapping names nothing that is registered'
           : `${faults.length} of ${entries.length} entries of its mapping name nothing that is registered`,
-      text: 'Dashboards that are built on these schemas find no data.',
+      text: `${fault.text}${fault.meant === undefined ? '' : ` Did you mean “${fault.meant}”?`} Dashboards that are built on it find no data.`,
       remedy: 'edit' as const,
     },
     last_introspected_at === null && {

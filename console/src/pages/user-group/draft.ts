@@ -1,3 +1,4 @@
+import { invalidInput, type FieldFault } from '../../api/errors.ts'
 import { JsonText } from '../../api/request.ts'
 import type { Mapping } from '../../api/wire.ts'
 import { differencesOf } from '../../components/diff.ts'
@@ -26,20 +27,21 @@ export function draftOf({ name, mapping, properties }: Content): Draft {
   return { name, rows, properties: properties === null ? '' : JSON.stringify(properties, null, 2) }
 }
 
-/** Returns problems of a draft that cannot be sent to the service, by place in the API. */
-export function faultsOf({ rows, properties }: Draft): { path: string; message: string }[] {
+/** @throws ApiError if the draft cannot be sent to the service */
+export function assertSendable({ rows, properties }: Draft): void {
   const keys = filled(rows).map(({ schema }) => schema)
   const twice = keys.filter((key, i) => keys.indexOf(key) !== i)
-  return [
+  const faults = [
     ...[...new Set(twice)].map((key) => ({
       path: pointerOf(key),
       message: 'is listed twice; a schema has one data source',
     })),
     ...syntaxFaults(properties),
   ]
+  if (faults.length > 0) throw invalidInput(faults)
 }
 
-function syntaxFaults(text: string) {
+function syntaxFaults(text: string): FieldFault[] {
   if (text.trim() === '') return []
   try {
     JSON.parse(text)
@@ -96,8 +98,9 @@ export function patchOf(draft: Draft, base: Content): JsonText {
 
 /** Returns the body that creates a user group. */
 export function creationOf(id: string, draft: Draft): JsonText {
-  const patch = patchOf(draft, { name: '', mapping: null, properties: null }).text
-  return new JsonText(`{"user_group_id":${JSON.stringify(id)},${patch.slice(1)}`)
+  const properties = draft.properties.trim() || 'null'
+  const fields = { user_group_id: id, name: draft.name, mapping: mappingOf(draft.rows) }
+  return new JsonText(`${JSON.stringify(fields).slice(0, -1)},"properties":${properties}}`)
 }
 
 /** Rebases a draft on a newer state: untouched fields take the newer values. */

@@ -1,101 +1,62 @@
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
-import type { FieldFault } from '../../api/errors.ts'
+import { Skeleton, TextInput } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { ApiError, type FieldFault } from '../../api/errors.ts'
+import { visibleText } from '../../components/customer-text.tsx'
+import { Form, type FormProps } from '../../components/form.tsx'
 import { Section } from '../../components/section.tsx'
-import { ErrorAlert } from '../../components/states.tsx'
 import type { Draft } from './draft.ts'
 import { MappingFields } from './mapping-fields.tsx'
 import classes from './edit-form.module.css'
 
-interface Props {
+/** Loaded only when user groups are edited. */
+const JsonEditor = lazy(() => import('./json-editor.tsx'))
+
+interface Props extends Omit<FormProps, 'action' | 'failure' | 'buttons'> {
   readonly draft: Draft
-  readonly onChange: (draft: Draft) => void
-  /** Shown at their fields. */
-  readonly faults: readonly FieldFault[]
-  readonly error: Error | null
-  readonly isDirty: boolean
-  readonly isPending: boolean
-  readonly onSave: () => void
-  readonly onCancel: () => void
-  /** Fields before the name. */
-  readonly children?: ReactNode
-  /** Label of the button that submits the form. */
+  /** Keep it the same between renderings. */
+  readonly onChange: (changes: Partial<Draft>) => void
+  /** Default: "Save". */
   readonly action?: string
 }
 
-export function EditForm(props: Props) {
-  const {
-    draft,
-    onChange,
-    faults,
-    error,
-    isDirty,
-    isPending,
-    onSave,
-    onCancel,
-    children,
-    action = 'Save',
-  } = props
-  const of = (part: string) => faults.filter(({ path }) => path === part || path.startsWith(`${part}/`))
+/** The fields of a user group, after those of the children. */
+export function EditForm({ draft, onChange, children, action = 'Save', ...form }: Props) {
+  const shownName = visibleText(draft.name)
+  const faults = form.error instanceof ApiError ? form.error.fields : []
+  const at = (part: string) => faults.filter(({ path }) => path === part || path.startsWith(`${part}/`))
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSave()
-      }}
-    >
-      <Stack gap="md">
-        {children}
-        <Section title="Name">
-          <TextInput
-            aria-label="Name"
-            value={draft.name}
-            onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
-            error={messagesOf(of('/name'), '/name')}
-            maw={560}
-            autoComplete="off"
+    <Form {...form} action={action} failure="It is not saved" buttons="bar">
+      {children}
+      <Section title="Name">
+        <TextInput
+          aria-label="Name"
+          description={
+            shownName === draft.name ? undefined : `With characters that change its direction: ${shownName}`
+          }
+          value={draft.name}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+          error={messagesOf(at('/name'), '/name')}
+          maw={560}
+          autoComplete="off"
+        />
+      </Section>
+      <Section title="Mapping" description="For each schema, the data source that this user group sees.">
+        <MappingFields rows={draft.rows} onChange={onChange} error={form.error} />
+      </Section>
+      <Section
+        title="Properties"
+        description="A JSON object: what dashboards and SQL have as variables. Leave it empty for none."
+      >
+        <Suspense fallback={<Skeleton h={146} />}>
+          <JsonEditor
+            label="Properties"
+            value={draft.properties}
+            onChange={(properties) => onChange({ properties })}
+            error={messagesOf(at('/properties'), '/properties')}
           />
-        </Section>
-        <Section title="Mapping" description="For each schema, the data source that this user group sees.">
-          <MappingFields
-            rows={draft.rows}
-            onChange={(rows) => onChange({ ...draft, rows })}
-            faults={of('/mapping')}
-          />
-        </Section>
-        <PropertiesSection draft={draft} onChange={onChange} faults={of('/properties')} />
-        {error !== null && <ErrorAlert error={error} title="It is not saved" />}
-        <Group gap="xs" className={classes.bar}>
-          <Button type="submit" loading={isPending} disabled={!isDirty}>
-            {action}
-          </Button>
-          <Button variant="default" onClick={onCancel} disabled={isPending}>
-            Cancel
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  )
-}
-
-function PropertiesSection({ draft, onChange, faults }: Pick<Props, 'draft' | 'onChange' | 'faults'>) {
-  return (
-    <Section
-      title="Properties"
-      description="A JSON object: what dashboards and SQL have as variables. Leave it empty for none."
-    >
-      <Textarea
-        aria-label="Properties"
-        value={draft.properties}
-        onChange={(event) => onChange({ ...draft, properties: event.currentTarget.value })}
-        error={messagesOf(faults, '/properties')}
-        autosize
-        minRows={6}
-        maxRows={24}
-        spellCheck={false}
-        classNames={{ input: classes.code ?? '' }}
-      />
-    </Section>
+        </Suspense>
+      </Section>
+    </Form>
   )
 }
 

@@ -1,15 +1,17 @@
-import { Alert, Stack } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Alert, Stack, Text } from '@mantine/core'
 import { IconInfoCircle } from '../../components/icons.tsx'
+import { useMutation } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { ApiError } from '../../api/errors.ts'
 import { useChange, type Viewed } from '../../api/user-groups.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ErrorAlert } from '../../components/states.tsx'
+import { announce } from '../../components/toast.tsx'
 import { ConflictPanel } from './conflict-panel.tsx'
-import { faultsOf, isChanged, patchOf, rebased } from './draft.ts'
+import { assertSendable, isChanged, patchOf, rebased } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
-import { useDraft } from './use-draft.ts'
+import { useDraft, type Base } from './use-draft.ts'
 import { useTeamId, useViewed } from './use-user-group.ts'
 
 export function EditPage() {
@@ -17,29 +19,26 @@ export function EditPage() {
   const teamId = useTeamId()
   const navigate = useNavigate()
   const { base, draft, isResumed, change, startFrom } = useDraft(viewed)
-  const [faults, setFaults] = useState<ReturnType<typeof faultsOf>>([])
-  const { mutate, isPending, error, reset } = useChange(teamId)
-  const isConflict = error instanceof ApiError && error.code === 'revision_mismatch'
-  const isDirty = isChanged(draft, base.user_group)
+  const { mutateAsync } = useChange(teamId)
   const isSaved = useRef(false)
-  const wouldLoseChanges = () => isDirty && !isSaved.current
-
-  const leave = () => void navigate({ to: '/user-groups/$teamId', params: { teamId } })
-  const save = () => {
-    const found = faultsOf(draft)
-    setFaults(found)
-    if (found.length > 0) return
-    mutate(
-      { method: 'PATCH', body: patchOf(draft, base.user_group), ifMatch: base.etag },
-      {
-        onSuccess: () => {
-          isSaved.current = true
-          notifications.show({ title: 'Saved', message: 'The next dashboard that is opened has it.' })
-          leave()
-        },
-      },
-    )
-  }
+  const leave = () => navigate({ to: '/user-groups/$teamId', params: { teamId } })
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: async () => {
+      assertSendable(draft)
+      return mutateAsync({ method: 'PATCH', body: patchOf(draft, base.user_group), ifMatch: base.etag })
+    },
+    onSuccess: async ({ etag }) => {
+      isSaved.current = true
+      await leave()
+      const path = `/versions/${base.user_group.revision}/restore`
+      announce({
+        title: 'Saved',
+        message: 'The next dashboard that is opened has it.',
+        undo: () => mutateAsync({ method: 'POST', path, ifMatch: etag }),
+      })
+    },
+  })
+  const isDirty = isChanged(draft, base.user_group)
   const goOnWith = (latest: Viewed, keepsDraft: boolean) => {
     startFrom(latest, keepsDraft ? rebased(draft, base.user_group, latest.user_group) : undefined)
     reset()
@@ -47,29 +46,46 @@ export function EditPage() {
   return (
     <Stack gap="md">
       {isResumed && isDirty && <ResumedDraftAlert />}
-      {isConflict && viewed.etag !== base.etag && (
-        <ConflictPanel
-          base={base.user_group}
-          latest={viewed.user_group}
-          onKeep={() => goOnWith(viewed, true)}
-          onDiscard={() => goOnWith(viewed, false)}
-        />
-      )}
       <EditForm
         draft={draft}
-        onChange={(next) => {
-          change(next)
-          setFaults([])
-        }}
-        faults={error instanceof ApiError && error.fields.length > 0 ? error.fields : faults}
-        error={isConflict ? null : error}
-        isDirty={isDirty}
-        isPending={isPending}
-        onSave={save}
-        onCancel={leave}
+        onChange={change}
+        error={error}
+        problem={
+          error instanceof ApiError && error.code === 'revision_mismatch' ? (
+            <Conflict error={error} base={base} latest={viewed} onGoOn={goOnWith} />
+          ) : undefined
+        }
+        isDisabled={!isDirty}
+        pending={isPending}
+        onSubmit={mutate}
+        onCancel={() => void leave()}
       />
-      <LeaveGuard isActive={wouldLoseChanges} />
+      <LeaveGuard isActive={() => isDirty && !isSaved.current} />
     </Stack>
+  )
+}
+
+interface ConflictProps {
+  readonly error: ApiError
+  readonly base: Base
+  readonly latest: Viewed
+  readonly onGoOn: (latest: Viewed, keepsDraft: boolean) => void
+}
+
+function Conflict({ error, base, latest, onGoOn }: ConflictProps) {
+  if (latest.etag === base.etag)
+    return (
+      <ErrorAlert error={error} title="It was changed while you were editing">
+        <Text size="sm">The changes could not be loaded. Save again to load them.</Text>
+      </ErrorAlert>
+    )
+  return (
+    <ConflictPanel
+      base={base.user_group}
+      latest={latest.user_group}
+      onKeep={() => onGoOn(latest, true)}
+      onDiscard={() => onGoOn(latest, false)}
+    />
   )
 }
 
@@ -87,11 +103,9 @@ function LeaveGuard({ isActive }: { readonly isActive: () => boolean }) {
   if (blocker.status !== 'blocked') return null
   return (
     <ConfirmDialog
-      opened
       title="Leave without saving?"
       action="Leave"
       destructive
-      pending={false}
       onConfirm={blocker.proceed}
       onClose={blocker.reset}
     >

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Text } from '@mantine/core'
+import { Button, Group, Menu, Stack, Text } from '@mantine/core'
 import {
   IconDots,
   IconDoorExit,
@@ -14,10 +14,13 @@ import { Fragment, useState } from 'react'
 import { viewQuery, type Viewed } from '../../api/user-groups.ts'
 import type { UserGroup } from '../../api/wire.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { CustomerText } from '../../components/customer-text.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { LoadingState, NotShownState } from '../../components/states.tsx'
 import { UserGroupState } from '../../components/user-group-state.tsx'
+import { Allowed } from '../../session/permissions.tsx'
+import { ActivitySection } from './activity-section.tsx'
 import { DeleteDialog, ResumeDialog, SuspendDialog } from './state-dialogs.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { EndSessionsDialog, ViewAsDialog } from './session-dialogs.tsx'
@@ -33,7 +36,14 @@ export function UserGroupLayout() {
       <PageHeader
         title={viewed?.user_group.name ?? 'User group'}
         description={viewed && <Description userGroup={viewed.user_group} />}
-        actions={viewed && <Actions key={teamId} viewed={viewed} />}
+        actions={
+          viewed && (
+            // All of them need the same scope.
+            <Allowed to="rotateTokenOfUserGroup">
+              <Actions key={teamId} viewed={viewed} />
+            </Allowed>
+          )
+        }
       />
       {viewed !== undefined ? (
         <Fragment key={teamId}>
@@ -41,13 +51,16 @@ export function UserGroupLayout() {
           <Outlet />
         </Fragment>
       ) : error !== null ? (
-        <NotShownState error={error} name="user group" onRetry={() => void refetch()}>
-          It may have been deleted: look at the{' '}
-          <TextLink to="/user-groups/deleted" size="sm" underline="always">
-            deleted user groups
-          </TextLink>
-          . Or it belongs to the other environment.
-        </NotShownState>
+        <Stack gap="md">
+          <NotShownState error={error} name="user group" onRetry={() => void refetch()}>
+            It may have been deleted: look at the{' '}
+            <TextLink to="/user-groups/deleted" size="sm" underline="always">
+              deleted user groups
+            </TextLink>
+            . Or it belongs to the other environment.
+          </NotShownState>
+          <ActivitySection teamId={teamId} viewed={undefined} />
+        </Stack>
       ) : (
         <LoadingState lines={9} label="Loading the user group" />
       )}
@@ -61,7 +74,7 @@ function Description({ userGroup }: { readonly userGroup: UserGroup }) {
       <UserGroupState userGroup={userGroup} />
       <Group gap={2} wrap="nowrap" miw={0}>
         <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {userGroup.provided_id}
+          <CustomerText>{userGroup.provided_id}</CustomerText>
         </Text>
         <CopyButton value={userGroup.provided_id} label="Copy the id" size="sm" />
       </Group>

@@ -1,6 +1,8 @@
 import { ActionIcon, Autocomplete, Button, Group, Stack, Text } from '@mantine/core'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { IconPlus, IconX } from '../../components/icons.tsx'
-import type { FieldFault } from '../../api/errors.ts'
+import { ApiError, type FieldFault } from '../../api/errors.ts'
+import { memo } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import { nearest, resolve, type Registry } from '../../api/registry.ts'
 import { isUsed } from './diagnosis.ts'
@@ -9,15 +11,16 @@ import classes from './mapping-fields.module.css'
 
 interface Props {
   readonly rows: readonly Row[]
-  readonly onChange: (rows: readonly Row[]) => void
-  readonly faults: readonly FieldFault[]
+  readonly onChange: (changes: { readonly rows: readonly Row[] }) => void
+  /** Error of the last attempt to save. */
+  readonly error: unknown
 }
 
-export function MappingFields({ rows, onChange, faults }: Props) {
+function PlainMappingFields({ rows, onChange, error }: Props) {
+  const faults = error instanceof ApiError ? error.fields : []
+  const changeTo = (changed: readonly Row[]) => onChange({ rows: changed })
   const registry = useRegistry() ?? { schemas: [], dataSources: [], isWhole: false }
   const ofRow = ({ schema }: Row) => faults.filter(({ path }) => path === pointerOf(schema))
-  const placed = new Set(rows.flatMap(ofRow))
-  const rest = faults.filter((fault) => !placed.has(fault))
   return (
     <Stack gap="sm">
       {rows.length === 0 && (
@@ -32,21 +35,16 @@ export function MappingFields({ rows, onChange, faults }: Props) {
           number={i + 1}
           registry={registry}
           faults={ofRow(row)}
-          onChange={(changed) => onChange(rows.map((known) => (known.id === row.id ? changed : known)))}
-          onRemove={() => onChange(rows.filter(({ id }) => id !== row.id))}
+          onChange={(changed) => changeTo(rows.map((known) => (known.id === row.id ? changed : known)))}
+          onRemove={() => changeTo(rows.filter(({ id }) => id !== row.id))}
         />
-      ))}
-      {rest.map(({ path, message }) => (
-        <Text key={path} size="sm" c="var(--mantine-color-error)" role="alert">
-          {path.replace(/^\/mapping\/?/, '')} {message}
-        </Text>
       ))}
       <Group>
         <Button
           variant="default"
           size="xs"
           leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => onChange([...rows, newRow()])}
+          onClick={() => changeTo([...rows, newRow()])}
         >
           Add an entry
         </Button>
@@ -54,6 +52,9 @@ export function MappingFields({ rows, onChange, faults }: Props) {
     </Stack>
   )
 }
+
+/** Rendered again only if the mapping changes, not with each key in another field. */
+export const MappingFields = memo(PlainMappingFields)
 
 interface RowProps {
   readonly row: Row
@@ -99,14 +100,14 @@ function MappingRow({ row, number, registry, faults, onChange, onRemove }: RowPr
         size={36}
         mt={24}
         onClick={onRemove}
-        aria-label={`Remove the entry ${row.schema === '' ? number : row.schema}`}
+        aria-label={`Remove the entry ${row.schema === '' ? number : visibleText(row.schema)}`}
       >
         <IconX size={16} aria-hidden />
       </ActionIcon>
       <div className={classes.note} aria-live="polite">
         {dataSource !== undefined && (
           <Text size="xs" c="dimmed">
-            Names {dataSource.name}
+            Names <CustomerText>{dataSource.name}</CustomerText>
           </Text>
         )}
         {isUnregistered && (
@@ -137,7 +138,7 @@ function Unregistered({ row, hasSchema, registry, onChange }: UnregisteredProps)
           variant="light"
           onClick={() => onChange(hasSchema ? { ...row, dataSource: meant } : { ...row, schema: meant })}
         >
-          Use “{meant}”
+          Use “{visibleText(meant)}”
         </Button>
       )}
     </Group>

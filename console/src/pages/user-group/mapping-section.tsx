@@ -4,16 +4,24 @@ import { useMemo } from 'react'
 import { useRegistry } from '../../api/queries.ts'
 import type { Registry } from '../../api/registry.ts'
 import type { Viewed } from '../../api/user-groups.ts'
+import { CustomerText, visibleText } from '../../components/customer-text.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Section } from '../../components/section.tsx'
 import { EmptyState } from '../../components/states.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { faultOf, type Entry } from './diagnosis.ts'
 
 const columnsWith = (registry: Registry | undefined, teamId: string) =>
   columnsOf<Entry>((column) => [
-    column.accessor('schema', { header: 'Schema' }),
-    column.accessor('data_source', { header: 'Data source' }),
+    column.accessor('schema', {
+      header: 'Schema',
+      cell: ({ getValue }) => <CustomerText>{getValue()}</CustomerText>,
+    }),
+    column.accessor('data_source', {
+      header: 'Data source',
+      cell: ({ getValue }) => <CustomerText>{getValue()}</CustomerText>,
+    }),
     column.display({
       id: 'names',
       header: 'Names',
@@ -30,9 +38,11 @@ export function MappingSection({ viewed }: { readonly viewed: Viewed }) {
       title="Mapping"
       description="Where its data is: for each schema, a data source."
       actions={
-        <TextLink to="/user-groups/$teamId/edit" params={{ teamId }} size="sm">
-          Edit
-        </TextLink>
+        <Allowed to="patchUserGroup">
+          <TextLink to="/user-groups/$teamId/edit" params={{ teamId }} size="sm">
+            Edit
+          </TextLink>
+        </Allowed>
       }
     >
       {viewed.data_sources.length === 0 ? (
@@ -62,9 +72,9 @@ function Named({ entry, registry, teamId }: NamedProps) {
       <Group gap={6} wrap="nowrap" align="flex-start">
         <IconCircleCheck size={16} aria-hidden color="var(--console-good)" />
         <Text span size="sm">
-          {name}{' '}
+          <CustomerText>{name}</CustomerText>{' '}
           <Text span size="xs" c="dimmed">
-            {provided_id}, id {id}
+            <CustomerText>{provided_id}</CustomerText>, id {id}
           </Text>
         </Text>
       </Group>
@@ -83,18 +93,22 @@ function Named({ entry, registry, teamId }: NamedProps) {
       <IconAlertTriangle size={16} aria-hidden color="var(--console-bad)" />
       <Stack gap={2}>
         <Text span size="sm" fw={600}>
-          {fault.text}
+          {visibleText(fault.text)}
         </Text>
         <Text span size="xs">
-          {fault.meant !== undefined && <>Did you mean “{fault.meant}”? </>}
-          <TextLink to="/user-groups/$teamId/edit" params={{ teamId }} size="xs" underline="always">
-            Change the entry
-          </TextLink>
-          , or register it in{' '}
-          <TextLink to="/data-sources" size="xs" underline="always">
-            Data sources
-          </TextLink>
-          .
+          {fault.meant !== undefined && <>Did you mean “{visibleText(fault.meant)}”? </>}
+          <Allowed to="patchUserGroup">
+            <TextLink to="/user-groups/$teamId/edit" params={{ teamId }} size="xs" underline="always">
+              Change the entry
+            </TextLink>
+            <Allowed to="createDataSource">
+              , or register it in{' '}
+              <TextLink to="/data-sources" size="xs" underline="always">
+                Data sources
+              </TextLink>
+            </Allowed>
+            .
+          </Allowed>
         </Text>
       </Stack>
     </Group>

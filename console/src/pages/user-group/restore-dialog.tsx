@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useChange, type Viewed } from '../../api/user-groups.ts'
 import type { Version } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { differencesOf } from '../../components/diff.ts'
 import { Differences } from '../../components/differences.tsx'
 import { Time } from '../../components/time.tsx'
+import { announce } from '../../components/toast.tsx'
 import { contentOf } from './changes.ts'
 
 interface Props {
@@ -15,15 +15,16 @@ interface Props {
 }
 
 export function RestoreDialog({ viewed: { user_group: userGroup, etag }, version, onClose }: Props) {
-  const { mutate, isPending, error } = useChange(String(userGroup.team_id))
+  const { mutate, mutateAsync, isPending, error } = useChange(String(userGroup.team_id))
   const restore = () =>
     mutate(
       { method: 'POST', path: `/versions/${version.revision}/restore`, ifMatch: etag },
       {
-        onSuccess: () => {
-          notifications.show({
+        onSuccess: ({ etag: next }) => {
+          const path = `/versions/${userGroup.revision}/restore`
+          announce({
             title: 'Restored',
-            message: 'It is a change like any other: you can undo it.',
+            undo: () => mutateAsync({ method: 'POST', path, ifMatch: next }),
           })
           onClose()
         },
@@ -31,7 +32,6 @@ export function RestoreDialog({ viewed: { user_group: userGroup, etag }, version
     )
   return (
     <ConfirmDialog
-      opened
       title="Restore this version?"
       action="Restore"
       pending={isPending}

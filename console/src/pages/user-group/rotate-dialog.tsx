@@ -1,26 +1,9 @@
 import { Checkbox, Radio, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { useChange, type Viewed } from '../../api/user-groups.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-
-const gracePeriods = [
-  { seconds: 0, label: 'At once', text: 'Choose this if the token leaked.' },
-  { seconds: 600, label: 'After 10 minutes', text: '' },
-  { seconds: 3600, label: 'After an hour', text: '' },
-  { seconds: 86_400, label: 'After a day', text: '' },
-  { seconds: 604_800, label: 'After 7 days', text: '' },
-]
-
-function announce(seconds: number): void {
-  notifications.show({
-    title: 'The token is replaced',
-    message:
-      seconds === 0
-        ? 'The old one has stopped. Your backend gets the new one with its next request.'
-        : 'The old one stops at the end of its grace period. Your backend gets the new one with its next request.',
-  })
-}
+import { gracePeriods } from '../../components/grace-periods.ts'
+import { announce } from '../../components/toast.tsx'
 
 interface Props {
   readonly viewed: Viewed
@@ -32,7 +15,9 @@ export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose 
   const [endsSessions, setEndsSessions] = useState(false)
   const { mutate, isPending, error } = useChange(String(userGroup.team_id))
   const onSuccess = () => {
-    announce(seconds)
+    const end = seconds === 0 ? 'has stopped' : 'stops at the end of its grace period'
+    const message = `The old one ${end}. Your backend gets the new one with its next request.`
+    announce({ title: 'The token is replaced', message })
     onClose()
   }
   const rotate = () =>
@@ -47,7 +32,6 @@ export function RotateDialog({ viewed: { user_group: userGroup, etag }, onClose 
     )
   return (
     <ConfirmDialog
-      opened
       title={`Rotate the token of ${userGroup.name}?`}
       action="Rotate the token"
       destructive

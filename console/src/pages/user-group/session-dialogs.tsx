@@ -1,5 +1,4 @@
 import { Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldMessage } from '../../api/field-message.ts'
@@ -8,6 +7,7 @@ import { useChange, type Viewed } from '../../api/user-groups.ts'
 import type { Wire } from '../../api/wire.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { announce } from '../../components/toast.tsx'
 
 interface Props {
   readonly viewed: Viewed
@@ -18,13 +18,12 @@ interface Props {
 export function EndSessionsDialog({ viewed: { user_group: userGroup }, onClose }: Props) {
   const [viewerId, setViewerId] = useState('')
   const { mutate, isPending, error } = useChange(String(userGroup.team_id))
-  const message = fieldMessage(error, '/viewer_id')
   const end = () =>
     mutate(
       { method: 'POST', path: '/end-sessions', body: viewerId === '' ? {} : { viewer_id: viewerId } },
       {
         onSuccess: () => {
-          notifications.show({
+          announce({
             title: 'The sessions are over',
             message: viewerId === '' ? `Those of all viewers of ${userGroup.name}` : `Those of ${viewerId}`,
           })
@@ -37,8 +36,7 @@ export function EndSessionsDialog({ viewed: { user_group: userGroup }, onClose }
       title={`End viewer sessions of ${userGroup.name}?`}
       action="End the sessions"
       pending={isPending}
-      failure={error}
-      error={message === undefined ? error : undefined}
+      error={error}
       onSubmit={end}
       onClose={onClose}
     >
@@ -51,7 +49,7 @@ export function EndSessionsDialog({ viewed: { user_group: userGroup }, onClose }
         description="Your own id of the person. Leave it empty for all viewers."
         value={viewerId}
         onChange={(event) => setViewerId(event.currentTarget.value)}
-        error={message}
+        error={fieldMessage(error, '/viewer_id')}
         spellCheck={false}
         autoComplete="off"
       />
@@ -60,7 +58,10 @@ export function EndSessionsDialog({ viewed: { user_group: userGroup }, onClose }
 }
 
 /** Opens the dashboards as the customer sees them. */
-export function ViewAsDialog({ viewed: { user_group: userGroup }, onClose }: Props) {
+export function ViewAsDialog({
+  viewed: { user_group: userGroup },
+  onClose,
+}: Pick<Props, 'onClose'> & { readonly viewed: Pick<Viewed, 'user_group'> }) {
   const { mutate, isPending, error } = useMutation({
     // The URL has a token.
     gcTime: 0,
@@ -72,7 +73,6 @@ export function ViewAsDialog({ viewed: { user_group: userGroup }, onClose }: Pro
   })
   return (
     <ConfirmDialog
-      opened
       title={`View as ${userGroup.name}?`}
       action="Open its dashboards"
       pending={isPending}

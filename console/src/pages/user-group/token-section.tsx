@@ -1,4 +1,5 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { ActionButton } from '../../components/action-button.tsx'
 import { IconEye, IconEyeOff } from '../../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,6 +10,7 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { Section } from '../../components/section.tsx'
 import { ErrorAlert } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 
 /** Loads the token only when the user asks to see it, and never caches it. */
 export function TokenSection({ viewed: { user_group: userGroup, token } }: { readonly viewed: Viewed }) {
@@ -30,7 +32,9 @@ export function TokenSection({ viewed: { user_group: userGroup, token } }: { rea
           Issued <Time value={token.issued_at} as="age" />.{' '}
           {!token.active && 'The renderer does not accept it while the user group is suspended.'}
         </Text>
-        <Secret key={token.issued_at} teamId={userGroup.team_id} />
+        <Allowed to="getUserGroupToken">
+          <Secret key={token.issued_at} teamId={userGroup.team_id} />
+        </Allowed>
       </Stack>
     </Section>
   )
@@ -48,15 +52,15 @@ function Secret({ teamId }: { readonly teamId: number }) {
     return (
       <>
         <Group>
-          <Button
+          <ActionButton
             variant="default"
             size="xs"
             leftSection={<IconEye size={14} aria-hidden />}
-            loading={isPending}
+            pending={isPending}
             onClick={() => mutate()}
           >
             Show the token
-          </Button>
+          </ActionButton>
         </Group>
         {error !== null && <ErrorAlert error={error} title="The token cannot be shown" />}
       </>

@@ -1,25 +1,22 @@
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Viewed } from '../../api/user-groups.ts'
-import { lastEnding, onSessionChange, useSession } from '../../session/store.ts'
-import { draftOf, isChanged, type Draft } from './draft.ts'
+import { dropDraft, keepDraft, keptDraft, ownerOf } from '../../session/sign-in-redirect.ts'
+import { lastEnding, useSession } from '../../session/store.ts'
+import { draftOf, isChanged, newRow, type Draft } from './draft.ts'
+
+/** State from which a draft started. A newer one must not replace it silently. */
+export type Base = Pick<Viewed, 'user_group' | 'etag'>
 
 interface Edited {
-  /** State from which the draft started. A newer one must not replace it silently. */
-  readonly base: Viewed
+  readonly base: Base
   readonly draft: Draft
 }
 
-/** Drafts that were unsaved when a session ended, in memory only, to continue after the next sign-in. */
-let kept: (Edited & { readonly key: string }) | undefined
-
-onSessionChange(() => {
-  if (lastEnding() === 'signed_out') kept = undefined
-})
-
 export function useDraft(viewed: Viewed) {
-  const { workspace, api_environment_tag: environment } = useSession()
-  const key = JSON.stringify([workspace.id, environment, viewed.user_group.team_id])
-  const [resumed] = useState(() => (kept?.key === key ? kept : undefined))
+  const owner = ownerOf(useSession())
+  const teamId = viewed.user_group.team_id
+  const key = useMemo(() => ({ owner, teamId }), [owner, teamId])
+  const [resumed] = useState(() => resume(keptDraft(key) as Edited | undefined))
   const [edited, setEdited] = useState<Edited>(
     () => resumed ?? { base: viewed, draft: draftOf(viewed.user_group) },
   )
@@ -28,17 +25,30 @@ export function useDraft(viewed: Viewed) {
     latest.current = edited
   }, [edited])
   useEffect(() => {
-    if (kept?.key === key) kept = undefined
+    dropDraft(key)
     return () => {
       const { base, draft } = latest.current
-      if (lastEnding() === 'expired' && isChanged(draft, base.user_group)) kept = { key, base, draft }
+      if (lastEnding() !== 'expired' || !isChanged(draft, base.user_group)) return
+      const content: Edited = { base: { user_group: base.user_group, etag: base.etag }, draft }
+      keepDraft({ ...key, content })
     }
   }, [key])
+  const change = useCallback(
+    (changes: Partial<Draft>) => setEdited(({ base, draft }) => ({ base, draft: { ...draft, ...changes } })),
+    [],
+  )
   return {
     ...edited,
     /** True if the draft was started before the session ended. */
     isResumed: resumed !== undefined,
-    change: (draft: Draft) => setEdited(({ base }) => ({ base, draft })),
-    startFrom: (base: Viewed, draft = draftOf(base.user_group)) => setEdited({ base, draft }),
+    change,
+    startFrom: (base: Base, draft = draftOf(base.user_group)) => setEdited({ base, draft }),
   }
+}
+
+/** Returns a kept draft with new row ids, because those of another page may be in use. */
+function resume(kept: Edited | undefined): Edited | undefined {
+  if (kept === undefined) return undefined
+  const rows = kept.draft.rows.map(({ schema, dataSource }) => newRow(schema, dataSource))
+  return { base: kept.base, draft: { ...kept.draft, rows } }
 }

@@ -20,6 +20,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { dataSourcesQuery, schemasQuery } from '../../api/queries.ts'
 import { mayHaveToken } from '../../api/token-text.ts'
+import { SavedSearches } from './saved-searches.tsx'
 import {
   healthLabels,
   type HealthProblem,
@@ -50,9 +51,9 @@ export function SearchForm({ search, onSearch, token, onToken }: Props) {
   }
   return (
     <Paper withBorder p="sm" mb="md" component="search">
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs">
         <TextInput
-          flex={1}
+          flex="1 1 240px"
           aria-label="Search by name, id or token"
           aria-keyshortcuts="/"
           data-search
@@ -81,6 +82,7 @@ export function SearchForm({ search, onSearch, token, onToken }: Props) {
           opened={areFiltersShown}
           panelId={panelId}
         />
+        <SavedSearches search={search} onSearch={onSearch} />
       </Group>
       <Collapse expanded={areFiltersShown} id={panelId}>
         <Filters draft={draft} change={change} />

@@ -1,86 +1,32 @@
-import { Button, Paper, Text } from '@mantine/core'
-import { columnsOf, DataTable, type Selection } from '../../components/data-table.tsx'
+import { Button, Paper } from '@mantine/core'
+import { useMemo } from 'react'
+import { ColumnMenu, useHiddenColumns } from '../../components/column-menu.tsx'
+import { DataTable, type Columns, type Selection } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
+import type { Order, Sorting } from '../../components/sorting.ts'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import type { ListedUserGroup } from '../../api/wire.ts'
+import { Allowed } from '../../session/permissions.tsx'
 import { BulkActions } from './bulk-actions.tsx'
-import { HealthCounts, healthRank, HealthSummary } from './health.tsx'
-import { UserGroupState } from '../../components/user-group-state.tsx'
-import type { ListedUserGroup, Mapping } from '../../api/wire.ts'
-import type { UserGroupSearch } from './search.ts'
+import { columnsWith, hiddenAtFirst, optionalColumns } from './columns.tsx'
+import { jobFilterOf, type SortKey, type UserGroupSearch } from './search.ts'
 import { useSearch } from './use-search.ts'
+import { useViewers } from './use-viewers.ts'
 import classes from './search-results.module.css'
-
-const healthColumn = 'health'
-
-const columns = columnsOf<ListedUserGroup>((column) => [
-  column.accessor('name', {
-    header: 'Name',
-    cell: ({ row: { original } }) => (
-      <TextLink to="/user-groups/$teamId" params={{ teamId: String(original.team_id) }} size="sm" fw={600}>
-        {original.name}
-      </TextLink>
-    ),
-  }),
-  column.accessor('provided_id', {
-    header: 'Id',
-    cell: ({ getValue }) => (
-      <Text span size="xs" ff="monospace">
-        {getValue()}
-      </Text>
-    ),
-  }),
-  column.accessor(({ mapping }) => summaryOf(mapping), {
-    id: 'mapping',
-    header: 'Mapping',
-    cell: ({ getValue }) => (
-      <Text span size="xs" {...(getValue() === '' && { c: 'dimmed' })}>
-        {getValue() || 'None'}
-      </Text>
-    ),
-  }),
-  column.accessor(healthRank, {
-    id: healthColumn,
-    header: 'Health',
-    cell: ({ row: { original } }) => original.health && <HealthSummary health={original.health} />,
-  }),
-  column.accessor(({ suspended_at }) => (suspended_at === null ? 'Active' : 'Suspended'), {
-    id: 'state',
-    header: 'State',
-    cell: ({ row: { original } }) => <UserGroupState userGroup={original} />,
-  }),
-  column.accessor('updated_at', {
-    header: 'Last change',
-    cell: ({ getValue }) => <Time value={getValue()} as="age" className={classes.time ?? ''} />,
-  }),
-])
-
-const shownEntries = 2
-
-function summaryOf(mapping: Mapping): string {
-  const entries = Object.entries(mapping ?? {}).map(([schema, dataSource]) => `${schema} → ${dataSource}`)
-  const more = entries.length - shownEntries
-  return `${entries.slice(0, shownEntries).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
 
 interface TableProps {
   readonly userGroups: readonly ListedUserGroup[]
-  readonly sortable?: boolean
+  readonly columns: Columns<ListedUserGroup>
+  readonly sorting?: Sorting<ListedUserGroup>
   readonly selection?: Selection<ListedUserGroup>
+  readonly total?: number
+  readonly onEnd?: (() => void) | undefined
 }
 
-export function UserGroupsTable({ userGroups, sortable = false, selection }: TableProps) {
-  const hasHealth = userGroups.some(({ health }) => health !== undefined)
+export function UserGroupsTable({ userGroups, ...props }: TableProps) {
   return (
-    <DataTable
-      label="User groups"
-      columns={hasHealth ? columns : columns.filter(({ id }) => id !== healthColumn)}
-      rows={userGroups}
-      rowId={({ team_id }) => String(team_id)}
-      sortable={sortable}
-      {...(selection && { selection })}
-    />
+    <DataTable label="User groups" rows={userGroups} rowId={({ team_id }) => String(team_id)} {...props} />
   )
 }
 
@@ -92,6 +38,7 @@ interface Props {
 export function SearchResults({ search, onSearch }: Props) {
   const found = useSearch(search)
   const { rows, error, isPending, isError, isPlaceholderData, isSearching, refetch, fetchNextPage } = found
+  const { columns, hidden, toggle } = useColumns(found)
   if (isPending) {
     return (
       <Paper withBorder p="md">
@@ -104,6 +51,7 @@ export function SearchResults({ search, onSearch }: Props) {
       <ErrorState error={error} title="The user groups cannot be listed" onRetry={() => void refetch()} />
     )
   }
+  const total = found.hasNextPage && found.total?.is_exact !== true ? -1 : (found.total?.count ?? rows.length)
   return (
     <Paper
       withBorder
@@ -112,10 +60,23 @@ export function SearchResults({ search, onSearch }: Props) {
       aria-busy={isPlaceholderData}
       className={classes.results}
     >
-      {rows.length > 0 && <HealthCounts userGroups={rows} />}
       {/* Without rows too, because its dialog may be open. */}
-      <BulkActions userGroups={rows}>
-        {(selection) => <UserGroupsTable userGroups={rows} sortable selection={selection} />}
+      <BulkActions
+        userGroups={rows}
+        total={found.total}
+        filter={jobFilterOf(search)}
+        tools={<ColumnMenu columns={optionalColumns} hidden={hidden} onToggle={toggle} />}
+      >
+        {(selection) => (
+          <UserGroupsTable
+            userGroups={rows}
+            columns={columns}
+            sorting={sortingOf(search, onSearch)}
+            selection={selection}
+            total={total}
+            onEnd={found.onEnd}
+          />
+        )}
       </BulkActions>
       {rows.length === 0 && !isSearching && !found.hasGivenUp && (
         <NothingFound isFiltered={found.isFiltered} onSearch={onSearch} />
@@ -128,13 +89,35 @@ export function SearchResults({ search, onSearch }: Props) {
         />
       )}
       <PagesFooter found={found} noun="user group" />
-      {found.hasNextPage && !isSearching && rows.length > 0 && (
-        <Text size="xs" c="dimmed">
-          Columns sort the user groups shown. Load more to include others.
-        </Text>
-      )}
     </Paper>
   )
+}
+
+function useColumns({ data }: ReturnType<typeof useSearch>) {
+  const { hidden, toggle } = useHiddenColumns('user-groups', hiddenAtFirst)
+  const pages = useMemo(
+    () =>
+      hidden.has('viewers')
+        ? []
+        : (data?.pages ?? []).map(({ user_groups }) => user_groups.map(({ team_id }) => team_id)),
+    [data, hidden],
+  )
+  const viewers = useViewers(pages)
+  const columns = useMemo(() => columnsWith({ hidden, viewers }), [hidden, viewers])
+  return { columns, hidden, toggle }
+}
+
+function sortingOf(search: UserGroupSearch, onSearch: Props['onSearch']): Sorting<ListedUserGroup> {
+  const { sort, order, ...filter } = search
+  return {
+    order: sort && { by: sort, descending: order === 'desc' },
+    onSort: (next: Order | undefined) =>
+      onSearch({
+        ...filter,
+        ...(next && { sort: next.by as SortKey, ...(next.descending && { order: 'desc' }) }),
+      }),
+    nameOf: (column) => column.sort,
+  }
 }
 
 interface NothingProps extends Pick<Props, 'onSearch'> {
@@ -147,9 +130,11 @@ function NothingFound({ isFiltered, onSearch }: NothingProps) {
       <EmptyState
         title="There are no user groups yet"
         action={
-          <TextLink to="/import" size="sm">
-            Import user groups
-          </TextLink>
+          <Allowed to="importUserGroups">
+            <TextLink to="/import" size="sm">
+              Import user groups
+            </TextLink>
+          </Allowed>
         }
       >
         Your backend creates one with its first GET /api/user request for a customer.
@@ -165,8 +150,8 @@ function NothingFound({ isFiltered, onSearch }: NothingProps) {
         </Button>
       }
     >
-      Check the spelling and the filters: names may be searched by any part, ids only from their start, and
-      ids are case-sensitive. It may also be deleted.
+      Check the spelling and the filters. Any part of a name or id is found, in any case. It may also be
+      deleted.
     </EmptyState>
   )
 }

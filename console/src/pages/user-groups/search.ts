@@ -1,3 +1,4 @@
+import type { Filter } from '../../api/jobs.ts'
 import { mayHaveToken } from '../../api/token-text.ts'
 
 /** Problems by which user groups can be filtered. */
@@ -19,7 +20,13 @@ export interface UserGroupSearch {
   readonly data_source?: string
   readonly suspended?: 'true' | 'false'
   readonly health?: HealthProblem
+  readonly sort?: SortKey
+  /** Absent for ascending. */
+  readonly order?: 'desc'
 }
+
+const sortKeys = ['name', 'user_group_id', 'created_at'] as const
+export type SortKey = (typeof sortKeys)[number]
 
 const texts = [
   'text',
@@ -31,7 +38,7 @@ const texts = [
 
 /** Reads the search from an address. */
 export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
-  const { suspended, health } = raw
+  const { suspended, health, sort, order } = raw
   return {
     ...Object.fromEntries(
       texts.flatMap((name) => {
@@ -41,6 +48,7 @@ export function readSearch(raw: Record<string, unknown>): UserGroupSearch {
     ),
     ...((suspended === 'true' || suspended === 'false') && { suspended }),
     ...(isProblem(health) && { health }),
+    ...(isSortKey(sort) && { sort, ...(order === 'desc' && { order }) }),
   }
 }
 
@@ -62,10 +70,16 @@ function filtersOf(search: UserGroupSearch) {
   }
 }
 
-/** Returns the query of a search. */
-export function queryOf(search: UserGroupSearch): Readonly<Record<string, string>> {
+/** Returns the filter of a search, as query parameters of the service. */
+export function filterOf(search: UserGroupSearch): Readonly<Record<string, string>> {
   const { text } = search
   return { ...(text !== undefined && { text }), ...filtersOf(search) }
+}
+
+/** Returns the filter of a search, as a job takes it. */
+export function jobFilterOf(search: UserGroupSearch): Filter {
+  const { suspended, ...filter } = filterOf(search)
+  return { ...filter, ...(suspended !== undefined && { suspended: suspended === 'true' }) }
 }
 
 /** Number of filters besides the text. */
@@ -85,7 +99,11 @@ export function filterCount({
 export const isSameSearch = (one: UserGroupSearch, other: UserGroupSearch): boolean =>
   one.suspended === other.suspended &&
   one.health === other.health &&
+  one.sort === other.sort &&
+  one.order === other.order &&
   texts.every((name) => one[name] === other[name])
+
+const isSortKey = (value: unknown): value is SortKey => sortKeys.some((key) => key === value)
 
 const isProblem = (value: unknown): value is HealthProblem =>
   typeof value === 'string' && Object.hasOwn(healthLabels, value)

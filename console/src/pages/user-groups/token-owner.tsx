@@ -3,7 +3,14 @@ import { useTokenLookup, type TokenOwner } from '../../api/token-lookup.ts'
 import { TextLink } from '../../components/links.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { columnsWith, hiddenAtFirst } from './columns.tsx'
 import { UserGroupsTable } from './search-results.tsx'
+
+// The owner of a token has no health.
+const ownerColumns = columnsWith({
+  hidden: new Set([...hiddenAtFirst, 'last_seen']),
+  viewers: undefined,
+})
 
 /** Shows the owner of a token that was pasted into the search. */
 export function FoundByToken({ text }: { readonly text: string }) {
@@ -29,7 +36,7 @@ function Owner({ owner }: { readonly owner: TokenOwner }) {
     return (
       <Stack gap="xs">
         <TokenState owner={owner} />
-        <UserGroupsTable userGroups={[userGroup]} />
+        <UserGroupsTable userGroups={[userGroup]} columns={ownerColumns} />
       </Stack>
     )
   return apiToken === undefined ? (

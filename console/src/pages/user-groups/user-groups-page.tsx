@@ -1,14 +1,14 @@
-import { Button, Menu } from '@mantine/core'
-import { IconDownload, IconPlus, IconTrash } from '../../components/icons.tsx'
+import { IconPlus, IconTrash } from '../../components/icons.tsx'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { adminPath } from '../../api/request.ts'
+import { ExportMenu } from '../../components/export-menu.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { SearchForm } from './search-form.tsx'
 import { SearchResults } from './search-results.tsx'
 import { FoundByToken } from './token-owner.tsx'
-import type { UserGroupSearch } from './search.ts'
+import { filterOf, type UserGroupSearch } from './search.ts'
 
 const route = getRouteApi('/user-groups')
 
@@ -17,6 +17,8 @@ export function UserGroupsPage() {
   const navigate = route.useNavigate()
   const router = useRouter()
   const [token, setToken] = useState<string>()
+  const filter = filterOf(search)
+  const isFiltered = Object.keys(filter).length > 0
   const follow = (typed: UserGroupSearch) => {
     // Do not navigate back if the user has followed a link meanwhile.
     if (router.latestLocation.pathname === '/user-groups') void navigate({ search: typed, replace: true })
@@ -28,9 +30,11 @@ export function UserGroupsPage() {
         description="The customers of your product: each has a token, and a mapping that says where its data is."
         actions={
           <>
-            <ButtonLink to="/user-groups/new" leftSection={<IconPlus size={16} aria-hidden />}>
-              Create
-            </ButtonLink>
+            <Allowed to="createUserGroup">
+              <ButtonLink to="/user-groups/new" leftSection={<IconPlus size={16} aria-hidden />}>
+                Create
+              </ButtonLink>
+            </Allowed>
             <ButtonLink
               to="/user-groups/deleted"
               variant="default"
@@ -38,7 +42,12 @@ export function UserGroupsPage() {
             >
               Deleted
             </ButtonLink>
-            <ExportMenu />
+            <ExportMenu
+              note={isFiltered ? 'Those that match, without tokens' : 'All user groups, without tokens'}
+              path="/user-groups/export"
+              query={filter}
+              name="user-groups"
+            />
           </>
         }
       />
@@ -49,35 +58,5 @@ export function UserGroupsPage() {
         <FoundByToken text={token} />
       )}
     </>
-  )
-}
-
-const formats = [
-  { format: 'csv', label: 'CSV, for a spreadsheet' },
-  { format: 'ndjson', label: 'NDJSON, a line for each' },
-]
-
-function ExportMenu() {
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
-          Export
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>All user groups, without tokens</Menu.Label>
-        {formats.map(({ format, label }) => (
-          <Menu.Item
-            key={format}
-            component="a"
-            href={adminPath('/user-groups/export', { format })}
-            download={`user-groups.${format}`}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   )
 }

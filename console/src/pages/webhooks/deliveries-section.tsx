@@ -1,5 +1,4 @@
 import { Button, Group, SegmentedControl } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,7 +9,10 @@ import { IconRefresh } from '../../components/icons.tsx'
 import { PagesFooter } from '../../components/pages-footer.tsx'
 import { Section } from '../../components/section.tsx'
 import { EmptyState, ErrorAlert, ErrorState, LoadingState } from '../../components/states.tsx'
+import { announce } from '../../components/toast.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { DeliveriesTable } from './deliveries-table.tsx'
+import { DeliveryDialog } from './delivery-dialog.tsx'
 import { RedeliverDialog } from './redeliver-dialog.tsx'
 import {
   deliveryStateLabels,
@@ -44,9 +46,11 @@ export function DeliveriesSection({ endpoint }: Props) {
           >
             Look again
           </Button>
-          <Button size="xs" variant="default" onClick={() => setIsRedelivering(true)}>
-            Redeliver a time range
-          </Button>
+          <Allowed to="redeliverWebhooks">
+            <Button size="xs" variant="default" onClick={() => setIsRedelivering(true)}>
+              Redeliver a time range
+            </Button>
+          </Allowed>
         </Group>
       }
     >
@@ -75,8 +79,11 @@ function StateFilter() {
   )
 }
 
-function Deliveries({ endpoint: { id } }: Props) {
-  const search = useSearch({ from })
+function Deliveries({ endpoint }: Props) {
+  const { id } = endpoint
+  const [shown, setShown] = useState<WebhookDelivery>()
+  // Without the job of any page.
+  const search = readDeliverySearch({ ...useSearch({ from }) })
   const path = `/webhook-endpoints/${id}/deliveries`
   const found = usePages<Wire['WebhookDeliveryListResponse'], WebhookDelivery>({
     queryKey: [...queryKey, String(id), 'deliveries', search],
@@ -94,7 +101,9 @@ function Deliveries({ endpoint: { id } }: Props) {
         <ErrorAlert error={redelivery.error} title="The event cannot be sent again" />
       )}
       {isPending && <LoadingState label="Loading the deliveries" />}
-      {rows.length > 0 && <DeliveriesTable deliveries={rows} onRedeliver={redelivery.mutate} />}
+      {rows.length > 0 && (
+        <DeliveriesTable deliveries={rows} onShow={setShown} onRedeliver={redelivery.mutate} />
+      )}
       {isError ? (
         <ErrorState
           error={error}
@@ -108,6 +117,9 @@ function Deliveries({ endpoint: { id } }: Props) {
         )
       )}
       <PagesFooter found={found} noun="event" />
+      {shown !== undefined && (
+        <DeliveryDialog endpoint={endpoint} delivery={shown} onClose={() => setShown(undefined)} />
+      )}
     </>
   )
 }
@@ -117,7 +129,7 @@ function useRedelivery(path: string) {
   return useMutation({
     mutationFn: ({ id }: WebhookDelivery) => postAdmin(`${path}/${id}/redeliver`),
     onSuccess: async (_response, { event_type: type }) => {
-      notifications.show({ title: 'Sending again', message: type })
+      announce({ title: 'Sending again', message: type })
       await queryClient.invalidateQueries({ queryKey })
     },
   })

@@ -1,14 +1,18 @@
-import { Badge, Button, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
 import { IconAlertTriangle, IconCheck, IconDots } from '../../components/icons.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { deliveryStateLabels, type WebhookDelivery } from './webhook-endpoint.ts'
 
-type Redeliver = (delivery: WebhookDelivery) => void
+interface Actions {
+  readonly onShow: (delivery: WebhookDelivery) => void
+  readonly onRedeliver: (delivery: WebhookDelivery) => void
+}
 
-const columnsWith = (onRedeliver: Redeliver) =>
+const columnsWith = (actions: Actions) =>
   columnsOf<WebhookDelivery>((column) => [
     column.accessor('event_type', {
       header: 'Event',
@@ -34,17 +38,16 @@ const columnsWith = (onRedeliver: Redeliver) =>
     column.display({
       id: 'actions',
       header: '',
-      cell: ({ row: { original } }) => <RedeliverButton delivery={original} onRedeliver={onRedeliver} />,
+      cell: ({ row: { original } }) => <Buttons delivery={original} {...actions} />,
     }),
   ])
 
-interface TableProps {
+interface TableProps extends Actions {
   readonly deliveries: readonly WebhookDelivery[]
-  readonly onRedeliver: Redeliver
 }
 
-export function DeliveriesTable({ deliveries, onRedeliver }: TableProps) {
-  const columns = useMemo(() => columnsWith(onRedeliver), [onRedeliver])
+export function DeliveriesTable({ deliveries, onShow, onRedeliver }: TableProps) {
+  const columns = useMemo(() => columnsWith({ onShow, onRedeliver }), [onShow, onRedeliver])
   return <DataTable label="Deliveries" columns={columns} rows={deliveries} rowId={({ id }) => String(id)} />
 }
 
@@ -124,16 +127,30 @@ function LastAttempt({ delivery: { last_attempt_at: last, next_attempt_at: next,
   )
 }
 
-function RedeliverButton({ delivery, onRedeliver }: Props & Pick<TableProps, 'onRedeliver'>) {
-  if (delivery.state === 'pending') return null
+function Buttons({ delivery, onShow, onRedeliver }: Props & Actions) {
+  const { event_type: type, id, state } = delivery
   return (
-    <Button
-      size="compact-xs"
-      variant="default"
-      onClick={() => onRedeliver(delivery)}
-      aria-label={`Redeliver ${delivery.event_type} (${delivery.id})`}
-    >
-      Redeliver
-    </Button>
+    <Group justify="flex-end" gap={4} wrap="nowrap">
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => onShow(delivery)}
+        aria-label={`Details of ${type} (${id})`}
+      >
+        Details
+      </Button>
+      {state !== 'pending' && (
+        <Allowed to="redeliverWebhook">
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={() => onRedeliver(delivery)}
+            aria-label={`Redeliver ${type} (${id})`}
+          >
+            Redeliver
+          </Button>
+        </Allowed>
+      )}
+    </Group>
   )
 }

@@ -1,13 +1,12 @@
 import { Checkbox, Stack, Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldMessage } from '../../api/field-message.ts'
 import { requestAdmin, postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
-import { useFocusReturn } from '../../components/confirm-dialog.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import { announce } from '../../components/toast.tsx'
 import { useSession } from '../../session/store.ts'
 import { eventTypes, queryKey, type WebhookEndpoint } from './webhook-endpoint.ts'
 
@@ -22,7 +21,6 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient()
   const { api_environment_tag: environment } = useSession()
   const [created, setCreated] = useState<Wire['WebhookEndpointSecretResponse']>()
-  useFocusReturn()
   if (created === undefined) {
     return (
       <Form
@@ -65,7 +63,7 @@ export function EditDialog({ endpoint: { id, name, url, event_types }, onClose }
       onSend={async (body) => {
         await requestAdmin('PATCH', `/webhook-endpoints/${id}`, { body })
         await queryClient.invalidateQueries({ queryKey })
-        notifications.show({ title: 'Saved', message: body.name })
+        announce({ title: 'Saved', message: body.name })
         onClose()
       }}
       onClose={onClose}
@@ -85,15 +83,12 @@ function Form({ title, action, initial, onSend, onClose }: FormProps) {
   const [fields, setFields] = useState(initial)
   const change = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
   const { mutate, isPending, error } = useMutation({ mutationFn: () => onSend(fields) })
-  const nameMessage = fieldMessage(error, '/name')
-  const urlMessage = fieldMessage(error, '/url')
   return (
     <FormDialog
       title={title}
       action={action}
       pending={isPending}
-      failure={error}
-      error={nameMessage === undefined && urlMessage === undefined ? error : undefined}
+      error={error}
       onSubmit={mutate}
       onClose={onClose}
     >
@@ -102,7 +97,7 @@ function Form({ title, action, initial, onSend, onClose }: FormProps) {
         description="Name for people, such as Backend."
         value={fields.name}
         onChange={(event) => change({ name: event.currentTarget.value })}
-        error={nameMessage}
+        error={fieldMessage(error, '/name')}
         required
         data-autofocus
         autoComplete="off"
@@ -113,7 +108,7 @@ function Form({ title, action, initial, onSend, onClose }: FormProps) {
         type="url"
         value={fields.url}
         onChange={(event) => change({ url: event.currentTarget.value })}
-        error={urlMessage}
+        error={fieldMessage(error, '/url')}
         required
         spellCheck={false}
         autoComplete="off"

@@ -1,7 +1,13 @@
 import { Badge, Text } from '@mantine/core'
 import { countOf } from '../../components/counts.tsx'
 import { columnsOf, DataTable } from '../../components/data-table.tsx'
-import { IconBan, IconCheck, IconPlayerPause } from '../../components/icons.tsx'
+import {
+  IconAlertTriangle,
+  IconBan,
+  IconCheck,
+  IconPlayerPause,
+  IconPlayerPlay,
+} from '../../components/icons.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Time } from '../../components/time.tsx'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
@@ -14,7 +20,8 @@ const columns = columnsOf<WebhookEndpoint>((column) => [
     enableSorting: false,
     cell: ({ row: { original } }) => <EventTypes endpoint={original} />,
   }),
-  column.accessor('state', {
+  column.accessor((endpoint) => states[shownState(endpoint)].label, {
+    id: 'state',
     header: 'State',
     cell: ({ row: { original } }) => <EndpointState endpoint={original} />,
   }),
@@ -75,12 +82,19 @@ export function EventTypes({ endpoint: { event_types: types } }: Props) {
 
 const states = {
   active: { label: 'Active', variant: 'light', color: 'teal', Icon: IconCheck },
+  failing: { label: 'Failing', variant: 'filled', color: '#a63a00', Icon: IconAlertTriangle },
+  unknown: { label: 'Active', variant: 'light', color: 'gray', Icon: IconPlayerPlay },
   paused: { label: 'Paused', variant: 'light', color: 'gray', Icon: IconPlayerPause },
   disabled: { label: 'Disabled', variant: 'filled', color: '#a63a00', Icon: IconBan },
 } as const
 
-export function EndpointState({ endpoint: { state } }: Props) {
-  const { label, variant, color, Icon } = states[state]
+/** Returns the state to show: that of the last attempt if the endpoint is active. */
+function shownState({ state, health }: WebhookEndpoint): keyof typeof states {
+  return state === 'active' && health !== 'ok' ? health : state
+}
+
+export function EndpointState({ endpoint }: Props) {
+  const { label, variant, color, Icon } = states[shownState(endpoint)]
   return (
     <Badge variant={variant} color={color} leftSection={<Icon size={12} aria-hidden />} miw="max-content">
       {label}

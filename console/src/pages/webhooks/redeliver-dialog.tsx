@@ -1,11 +1,13 @@
 import { Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { invalidInput } from '../../api/errors.ts'
+import { fieldMessage } from '../../api/field-message.ts'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
 import { countOf } from '../../components/counts.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { announce } from '../../components/toast.tsx'
 import { queryKey, type WebhookEndpoint } from './webhook-endpoint.ts'
 
 interface Props {
@@ -19,24 +21,23 @@ export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
   const [since, setSince] = useState('')
   const [until, setUntil] = useState('')
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
+      if (since === '') throw invalidInput([{ path: '/since', message: 'choose a date and time' }])
       const body = { since: timestampOf(since), ...(until !== '' && { until: timestampOf(until) }) }
       return postAdmin<Wire['WebhookRedeliveryResponse']>(`/webhook-endpoints/${id}/redeliver`, { body })
     },
     onSuccess: async ({ redelivered }) => {
       await queryClient.invalidateQueries({ queryKey })
-      notifications.show({ title: 'Sending again', message: `${countOf(redelivered, 'event')} to ${name}.` })
+      announce({ title: 'Sending again', message: `${countOf(redelivered, 'event')} to ${name}.` })
       onClose()
     },
   })
-  const isMissing = since === '' && error !== null
   return (
     <FormDialog
       title={`Redeliver events to ${name}`}
       action="Redeliver"
       pending={isPending}
-      failure={error}
-      error={isMissing ? undefined : error}
+      error={error}
       onSubmit={mutate}
       onClose={onClose}
     >
@@ -49,7 +50,7 @@ export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
         type="datetime-local"
         value={since}
         onChange={(event) => setSince(event.currentTarget.value)}
-        error={isMissing ? 'Choose a date and time.' : undefined}
+        error={fieldMessage(error, '/since')}
         required
         data-autofocus
       />
@@ -65,4 +66,4 @@ export function RedeliverDialog({ endpoint: { id, name }, onClose }: Props) {
 }
 
 /** Returns a time of a `datetime-local` field, which is in the time zone of the browser, for the API. */
-const timestampOf = (time: string) => time && new Date(time).toISOString()
+const timestampOf = (time: string) => new Date(time).toISOString()

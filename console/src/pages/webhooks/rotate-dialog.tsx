@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { postAdmin } from '../../api/request.ts'
 import type { Wire } from '../../api/wire.ts'
-import { ConfirmDialog, useFocusReturn } from '../../components/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { Times } from '../../components/time.tsx'
 import { queryKey, type WebhookEndpoint } from './webhook-endpoint.ts'
@@ -32,7 +32,6 @@ interface Props {
 /** Asks when the old secret stops, and shows the new one once. */
 export function RotateDialog({ endpoint, onClose }: Props) {
   const [rotated, setRotated] = useState<Rotated>()
-  useFocusReturn()
   if (rotated === undefined) return <Question endpoint={endpoint} onRotated={setRotated} onClose={onClose} />
   return (
     <ShownOnce
@@ -76,7 +75,6 @@ function Question({ endpoint: { id, name }, onRotated, onClose }: QuestionProps)
   })
   return (
     <ConfirmDialog
-      opened
       title={`Rotate the secret of ${name}?`}
       action="Rotate the secret"
       destructive={seconds === '0'}

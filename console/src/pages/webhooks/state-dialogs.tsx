@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { requestAdmin } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { announce } from '../../components/toast.tsx'
 import { queryKey, type WebhookEndpoint } from './webhook-endpoint.ts'
 
 interface Props {
@@ -24,23 +24,26 @@ function StateDialog({ endpoint: { id, name }, onClose, state, action, done, chi
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const path = `/webhook-endpoints/${id}`
+  const reload = () => queryClient.invalidateQueries({ queryKey })
+  const setState = (next: Kind['state']) => requestAdmin('PATCH', path, { body: { state: next } })
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () =>
-      state === null ? requestAdmin('DELETE', path) : requestAdmin('PATCH', path, { body: { state } }),
+    mutationFn: () => (state === null ? requestAdmin('DELETE', path) : setState(state)),
     onSuccess: async () => {
       onClose()
-      notifications.show({ title: done, message: name })
       if (state === null) {
         // First, because the page would load the deleted endpoint again.
         await navigate({ to: '/webhooks' })
         queryClient.removeQueries({ queryKey: [...queryKey, String(id)] })
+        announce({ title: done, message: name })
+      } else {
+        const opposite = state === 'active' ? 'paused' : 'active'
+        announce({ title: done, message: name, undo: () => setState(opposite).then(reload) })
       }
-      await queryClient.invalidateQueries({ queryKey })
+      await reload()
     },
   })
   return (
     <ConfirmDialog
-      opened
       title={`${action} ${name}?`}
       action={action}
       destructive={state === null}

@@ -18,11 +18,13 @@ import { Section } from '../../components/section.tsx'
 import { LoadingState, NotShownState } from '../../components/states.tsx'
 import { Time, Times } from '../../components/time.tsx'
 import { WarningAlert } from '../../components/warning-alert.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
 import { EditDialog } from './endpoint-dialogs.tsx'
 import { EndpointState, EventTypes, FailingSince, LastSuccess, waitingOf } from './endpoints-table.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { DeleteDialog, PauseDialog, ResumeDialog } from './state-dialogs.tsx'
+import { TestButton } from './test-button.tsx'
 import { endpointQuery, type WebhookEndpoint } from './webhook-endpoint.ts'
 
 export function WebhookEndpointPage() {
@@ -34,7 +36,14 @@ export function WebhookEndpointPage() {
       <PageHeader
         title={endpoint?.name ?? 'Webhook endpoint'}
         description={endpoint && <Description endpoint={endpoint} />}
-        actions={endpoint && <Actions key={endpointId} endpoint={endpoint} />}
+        actions={
+          endpoint && (
+            // All of them need the same scope.
+            <Allowed to="updateWebhookEndpoint">
+              <Actions key={endpointId} endpoint={endpoint} />
+            </Allowed>
+          )
+        }
       />
       {endpoint !== undefined ? (
         <Stack key={endpointId} gap="md">
@@ -144,6 +153,7 @@ function Actions({ endpoint }: Props) {
           Resume
         </Button>
       )}
+      <TestButton endpoint={endpoint} />
       <Menu position="bottom-end" returnFocus>
         <Menu.Target>
           <Button variant="default" leftSection={<IconDots size={16} aria-hidden />}>

@@ -24,6 +24,17 @@ export const endpointQuery = (id: string) =>
         .webhook_endpoint,
   })
 
+export const deliveryQuery = ({ id: endpointId }: WebhookEndpoint, { id }: WebhookDelivery) =>
+  queryOptions({
+    queryKey: [...queryKey, String(endpointId), 'deliveries', id],
+    queryFn: async ({ signal }) =>
+      (
+        await getAdmin<Wire['WebhookDeliveryResponse']>(`/webhook-endpoints/${endpointId}/deliveries/${id}`, {
+          signal,
+        })
+      ).delivery,
+  })
+
 // As a record, so that a missing type does not compile.
 const everyEventType: Readonly<Record<EventType, true>> = {
   'user_group.created': true,
@@ -36,8 +47,10 @@ const everyEventType: Readonly<Record<EventType, true>> = {
   'user_group.restored': true,
   'user_group.sessions_ended': true,
   'schema.created': true,
+  'schema.updated': true,
   'schema.deleted': true,
   'data_source.created': true,
+  'data_source.updated': true,
   'data_source.deleted': true,
   'api_token.revoked': true,
   'signing_key.retired': true,

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { IconPlus } from '../../components/icons.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../components/states.tsx'
+import { Allowed } from '../../session/permissions.tsx'
 import { useSession } from '../../session/store.ts'
 import { CreateDialog } from './endpoint-dialogs.tsx'
 import { EndpointsTable } from './endpoints-table.tsx'
@@ -18,9 +19,11 @@ export function WebhooksPage() {
         title="Webhooks"
         description={`Endpoints that receive the events of the workspace ${workspace.name} and the environment ${environment}.`}
         actions={
-          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
-            Create an endpoint
-          </Button>
+          <Allowed to="createWebhookEndpoint">
+            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setIsCreating(true)}>
+              Create an endpoint
+            </Button>
+          </Allowed>
         }
       />
       <Endpoints />

@@ -1,9 +1,14 @@
 import { Code, Group } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
+import { CustomerText } from './customer-text.tsx'
 
 /** Shows a value as formatted JSON. */
 export function JsonBlock({ value, label }: { readonly value: unknown; readonly label: string }) {
-  const text = JSON.stringify(value, null, 2)
+  return <CodeBlock text={JSON.stringify(value, null, 2)} label={label} />
+}
+
+/** Shows a text to copy. */
+export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <Group gap="xs" align="flex-start" wrap="nowrap">
       <Code
@@ -16,7 +21,7 @@ export function JsonBlock({ value, label }: { readonly value: unknown; readonly 
         aria-label={label}
         style={{ overflow: 'auto' }}
       >
-        {text}
+        <CustomerText>{text}</CustomerText>
       </Code>
       <CopyButton value={text} label={`Copy ${label}`} />
     </Group>

@@ -1,4 +1,4 @@
-import { IconFlask2, IconUsersGroup } from '../components/icons.tsx'
+import { IconFlask2, IconUsersGroup } from './icons.tsx'
 import type { EnvironmentTag } from '../api/wire.ts'
 import classes from './environment-badge.module.css'
 

@@ -1,33 +1,24 @@
 import { Grid, SimpleGrid, Stack } from '@mantine/core'
 import { Fact } from '../../components/fact.tsx'
-import { JsonBlock } from '../../components/json.tsx'
 import { Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
+import { ActivitySection } from './activity-section.tsx'
 import { DiagnosisPanel } from './diagnosis-panel.tsx'
-import { LastChanges } from './last-changes.tsx'
-import { MappingSection } from './mapping-section.tsx'
 import { TokenSection } from './token-section.tsx'
-import { useViewed } from './use-user-group.ts'
+import { useTeamId, useViewed } from './use-user-group.ts'
 
-export function OverviewPage() {
+/** The first page of a user group: reasons for empty dashboards, and what happened to it. */
+export function ActivityPage() {
   const viewed = useViewed()
-  const { user_group: userGroup, variables, last_introspected_at: lastIntrospectedAt } = viewed
+  const { user_group: userGroup, last_introspected_at: lastIntrospectedAt } = viewed
   return (
     <Stack gap="md">
       <DiagnosisPanel viewed={viewed} />
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, lg: 7 }}>
-          <Stack gap="md">
-            <MappingSection viewed={viewed} />
-            <Section
-              title="What its dashboards get"
-              description="The variables of this user group, as the renderer gets them."
-            >
-              <JsonBlock value={variables} label="the variables" />
-            </Section>
-          </Stack>
+        <Grid.Col span={{ base: 12, lg: 8 }}>
+          <ActivitySection teamId={useTeamId()} viewed={viewed} />
         </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 5 }}>
+        <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack gap="md">
             <TokenSection viewed={viewed} />
             <Section title="Facts">
@@ -42,7 +33,6 @@ export function OverviewPage() {
                 <Fact term="Team id">{userGroup.team_id}</Fact>
               </SimpleGrid>
             </Section>
-            <LastChanges viewed={viewed} />
           </Stack>
         </Grid.Col>
       </Grid>

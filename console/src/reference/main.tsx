@@ -1,0 +1,4 @@
+import { renderPage } from '../root.tsx'
+import { ReferencePage } from './reference-page.tsx'
+
+renderPage(<ReferencePage />)
