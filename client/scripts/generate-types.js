@@ -1,6 +1,6 @@
-// Generates the management API of the client from the operations of the built server: `management-api.ts` has the types and methods,
-// with the descriptions of the schemas as comments, and `schemas.ts` has the tables that the client interprets. With --check it
-// writes nothing and fails if a file is out of date.
+// Generates the management API of the clients from the operations of the built server: `management-api.ts` has the types and methods,
+// with the descriptions of the schemas as comments, and `schemas.ts` has the tables that the client interprets. `management_api.py` has
+// both for Python. With --check it writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
@@ -10,14 +10,13 @@ import { timestamp, wholeNumber } from '../../server/dist/contract/patterns.js'
 import * as user from '../../server/dist/contract/user/schemas.js'
 import * as session from '../../server/dist/contract/viewer-session/schemas.js'
 import { adminOperations, adminSchemas } from '../../server/dist/http/admin/operations.js'
+import { pythonText } from './python-types.js'
+import { isEnvironment, namesIn, pagedItems, resultOf, retryText, table } from './schema-parts.js'
 
 /**
- * @typedef {{
- *   type?: string | string[], format?: string, pattern?: string, const?: unknown, enum?: unknown[], anyOf?: Schema[], items?: Schema,
- *   properties?: Record<string, Schema>, additionalProperties?: boolean | Schema, required?: string[], description?: string,
- * }} Schema
- * @typedef {'result' | 'body' | 'query'} Use
- * @typedef {import('../../server/dist/http/admin/operation.js').AdminOperation} AdminOperation
+ * @typedef {import('./schema-parts.js').Schema} Schema
+ * @typedef {import('./schema-parts.js').Use} Use
+ * @typedef {import('./schema-parts.js').AdminOperation} AdminOperation
  */
 
 /** Names of methods that differ from the operation, whose name is in metrics. */
@@ -31,6 +30,13 @@ const handWritten = new Set([
   ...['rotateUserGroupToken', 'diffUserGroupVersions', 'restoreDeletedUserGroup', 'createSchema'],
   ...['createDataSource', 'redeliverWebhook'],
 ])
+/** Methods among them that do more than one request in Python. */
+const composed = new Set([
+  'rotateUserGroupToken',
+  'restoreDeletedUserGroup',
+  'createSchema',
+  'createDataSource',
+])
 /** Types that `user-group.ts` has. */
 const handWrittenTypes = ['DataSource', 'Environment', 'Json', 'JsonInterface', 'JsonObject', 'Mapping']
 /** @type {Record<string, unknown>} */
@@ -41,12 +47,14 @@ const userSchemas = {
   CreateSessionResponse: session.CreateSessionResponse,
   EndSessionsResponse: session.EndSessionsResponse,
   ActiveToken: user.IntrospectionResponse.anyOf[0],
+  ActiveSession: user.IntrospectionResponse.anyOf[1],
   ErrorResponse,
   ImportResult: schemaOf('ImportLine').anyOf?.[0] ?? {},
 }
 
 const operations = Object.entries(/** @type {Record<string, AdminOperation>} */ (adminOperations))
-  .filter(([, { returnsRows }]) => returnsRows === undefined)
+  // A configuration is a file, for `ugs config`.
+  .filter(([, { returnsRows, tag }]) => returnsRows === undefined && tag !== 'Configuration')
   .map(([id, operation]) => ({ ...operation, name: methodNames.get(id) ?? id }))
 const schemaNames = new Map(
   Object.entries(adminSchemas).map(([name, schema]) => [/** @type {Schema} */ (schema), name]),
@@ -64,8 +72,27 @@ for (const { name: method, query, body, response } of operations) {
   for (const name of [nameOf(response), ...partsOf(response)]) uses.set(name, 'result')
 }
 
-await write('management-api.ts', apiText())
-await write('schemas.ts', tablesText())
+const head = 'Generated from the operations of the service by client/scripts/generate-types.js. Do not edit.'
+await write('client/src/management-api.ts', `// ${head}\n\n${apiText()}`)
+await write('client/src/schemas.ts', `// ${head}\n\n${tablesText()}`)
+await write('clients/python/src/user_group_service/management_api.py', `"""${head}"""\n\n${pythonApiText()}`)
+
+function pythonApiText() {
+  const queries = operations.flatMap(({ query }) =>
+    query ? [/** @type {const} */ ([nameOf(query), 'query'])] : [],
+  )
+  /** @type {import('./python-types.js').Descriptions['types']} */
+  const types = [...new Map([...uses, ...queries, /** @type {const} */ (['ImportRow', 'body'])])]
+    .map(([name, use]) => /** @type {const} */ ([name, use, schemaOf(name)]))
+    .filter(
+      ([name, use, schema]) => use !== 'result' || !name.endsWith('Response') || resultOf(schema) === schema,
+    )
+    .map(([name, use, schema]) => [typeNameOf(schema) ?? name, use, schema])
+  return pythonText({
+    types: [...types, ['ImportResult', 'result', /** @type {Schema} */ (userSchemas.ImportResult)]],
+    ...{ operations, composed, nameOf, typeNameOf },
+  })
+}
 
 function apiText() {
   const types = [...uses]
@@ -146,41 +173,15 @@ function method(operation) {
   )
 }
 
-/** @param {AdminOperation['retry']} retry */
-function retryText(retry) {
-  if (retry === undefined) return undefined
-  if (retry === 'never') return 'Never retried if an attempt may have taken effect, which includes a 503.'
-  const codes = Object.entries(retry).filter(([code]) => code !== 'revision_mismatch')
-  const texts = codes.map(([code, outcome]) => {
-    const meaning =
-      outcome === 'succeeded' ? 'the operation succeeded' : 'the method throws the error of the lost attempt'
-    return `If a retry after a lost response gets \`${code}\`, ${meaning}.`
-  })
-  if ('revision_mismatch' in retry)
-    texts.push('With `ifRevision`, a retry never overwrites: it fails with the error of the lost attempt.')
-  return texts.join(' ')
-}
-
-/** Returns the part of a response that the method returns: its only member, or the response. @param {Schema} response */
-function resultOf(response) {
-  const members = Object.entries(response.properties ?? {}).filter(([name]) => name !== 'success')
-  const [[name, only] = ['', undefined], ...others] = members
-  return only === undefined || others.length > 0
-    ? (pagedItems(response) ?? response)
-    : name === 'deleted'
-      ? undefined
-      : only
-}
-
-/** @param {Schema} response */
-function pagedItems({ properties = {} }) {
-  return 'next_cursor' in properties ? Object.values(properties).find(({ items }) => items)?.items : undefined
+/** Returns the name of the type of a schema, if it has one. @param {Schema} schema */
+function typeNameOf(schema) {
+  return (schemaNames.get(schema) ?? enumNames.get(String(schema.enum)))?.replace(/Response$/, '')
 }
 
 /** @param {Schema | undefined} schema */
 function resultType(schema) {
   if (schema === undefined) return 'void'
-  return schemaNames.get(schema)?.replace(/Response$/, '') ?? typeOf(schema, 'result')
+  return typeNameOf(schema) ?? typeOf(schema, 'result')
 }
 
 /** @param {Schema} schema @param {Use} use @param {boolean} [isNamed] @returns {string} */
@@ -285,21 +286,6 @@ export const operations = ${table(entries)} as const
 `
 }
 
-/** One line per entry, which Prettier would spread over many. @param {(readonly [string, unknown])[] | unknown[][]} entries */
-function table(entries) {
-  const lines = entries.map(([name, value]) => `  ${String(name)}: ${lineOf(value)},\n`)
-  return `{\n${lines.join('')}}`
-}
-
-/** @param {unknown} value @returns {string} */
-function lineOf(value) {
-  if (typeof value === 'string') return `'${value}'`
-  if (Array.isArray(value)) return `[${value.map(lineOf).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return String(value)
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
-  return `{ ${entries.map(([name, member]) => `${/^\w+$/.test(name) ? name : `'${name}'`}: ${lineOf(member)}`).join(', ')} }`
-}
-
 /** @param {Schema} schema @param {boolean} [isNamed] @returns {unknown} */
 function code(schema, isNamed = false) {
   const name = isNamed ? undefined : schemaNames.get(schema)
@@ -337,11 +323,6 @@ function code(schema, isNamed = false) {
   }
 }
 
-/** @param {Schema} schema */
-function isEnvironment(schema) {
-  return String(schema.enum) === 'Customer,Testing' || String(schema.enum) === 'Testing,Customer'
-}
-
 /** Returns the names of the schemas within a schema. @param {Schema} schema @returns {string[]} */
 function partsOf(schema) {
   return [
@@ -349,13 +330,6 @@ function partsOf(schema) {
     ...(schema.items ? [schema.items] : []),
     ...Object.values(schema.properties ?? {}),
   ].flatMap((part) => [...(schemaNames.has(part) ? [nameOf(part)] : []), ...partsOf(part)])
-}
-
-/** Returns the names of all members within a schema. @param {Schema} schema @returns {string[]} */
-function namesIn(schema) {
-  const { properties = {}, anyOf = [], items } = schema
-  const parts = [...Object.values(properties), ...anyOf, ...(items ? [items] : [])]
-  return [...Object.keys(properties), ...parts.flatMap(namesIn)]
 }
 
 /** @param {Schema} schema */
@@ -371,18 +345,15 @@ function schemaOf(name) {
   return /** @type {Schema} */ (adminSchemas[name])
 }
 
-/** @param {string} name @param {string} text */
-async function write(name, text) {
-  const file = fileURLToPath(new URL(`../src/${name}`, import.meta.url))
-  const head =
-    '// Generated from the operations of the service by client/scripts/generate-types.js. Do not edit.\n\n'
-  const wanted =
-    name === 'schemas.ts'
-      ? head + text
-      : await format(head + text, { ...(await resolveConfig(file)), filepath: file })
+/** @param {string} path @param {string} text */
+async function write(path, text) {
+  const file = fileURLToPath(new URL(`../../${path}`, import.meta.url))
+  const wanted = path.endsWith('-api.ts')
+    ? await format(text, { ...(await resolveConfig(file)), filepath: file })
+    : text
   if (!process.argv.includes('--check')) writeFileSync(file, wanted)
   else if (readFileSync(file, 'utf8') !== wanted) {
-    console.error(`client/src/${name} is out of date. Run \`npm run client-types\`.`)
+    console.error(`${path} is out of date. Run \`npm run client-types\`.`)
     process.exitCode = 1
-  } else console.log(`client/src/${name} matches the service.`)
+  } else console.log(`${path} matches the service.`)
 }

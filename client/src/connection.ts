@@ -1,5 +1,5 @@
 import { sleep } from './clock.ts'
-import { ServiceError, TransportError, type ErrorCode } from './errors.ts'
+import { ServiceError, TransportError, UserGroupServiceError, type ErrorCode } from './errors.ts'
 import { readJson } from './json-response.ts'
 import { checkDeadline, type ConnectionSettings, type RequestEvent, type RequestOptions } from './options.ts'
 import { version } from './version.ts'
@@ -104,7 +104,7 @@ export class Connection {
       const usesWholeDeadline = isLastAttempt || operation.isNonIdempotent
       // Half of the remaining time, so that one missing response leaves time for another attempt.
       const until = usesWholeDeadline ? deadline : (now + deadline) / 2
-      const attempt = new Attempt(attempts, until, signal)
+      const attempt: Attempt = { number: attempts, until, signal, isSent: false }
       try {
         return await this.#attempt(operation, attempt)
       } catch (error) {
@@ -116,7 +116,7 @@ export class Connection {
             : undefined
           if (handle !== undefined) return await handle(ambiguous, error)
         }
-        const isAmbiguous = attempt.mayHaveTakenEffect(error)
+        const isAmbiguous = mayHaveTakenEffect(attempt, error)
         if (isAmbiguous) ambiguous = error
         if (isLastAttempt || !isRetryable(error) || (isAmbiguous && operation.isNonIdempotent)) throw error
         // A slow service gets only one more attempt.
@@ -155,26 +155,30 @@ export class Connection {
   async #send<Result>(operation: Operation<Result>, attempt: Attempt): Promise<Result> {
     const { clock, onRequest } = this.#settings
     const startedAt = clock.monotonic()
-    const report = (outcome: Pick<RequestEvent, 'status' | 'errorCode' | 'requestId'>) => {
+    const report = (
+      status?: RequestEvent['status'],
+      errorCode?: RequestEvent['errorCode'],
+      requestId?: RequestEvent['requestId'],
+    ) => {
       const method = methodOf(operation)
       const durationMs = clock.monotonic() - startedAt
       try {
-        onRequest?.({ method, path: operation.path, attempt: attempt.number, durationMs, ...outcome })
+        onRequest?.({
+          ...{ method, path: operation.path, attempt: attempt.number },
+          ...{ durationMs, status, errorCode, requestId },
+        })
       } catch {
         // The operation may have taken effect, so its result counts.
       }
     }
     try {
       const result = await this.#exchange(operation, attempt)
-      report({ status: operation.status ?? 200, errorCode: undefined, requestId: undefined })
+      report(operation.status ?? 200)
       return result
     } catch (error) {
-      if (isFailure(error)) {
-        const requestId = error instanceof ServiceError ? error.requestId : undefined
-        report({ status: error.status, errorCode: error.code, requestId })
-      } else if (attempt.signal?.aborted) {
-        report({ status: undefined, errorCode: 'aborted', requestId: undefined })
-      }
+      if (isFailure(error))
+        report(error.status, error.code, error instanceof ServiceError ? error.requestId : undefined)
+      else if (attempt.signal?.aborted) report(undefined, 'aborted')
       throw error
     }
   }
@@ -204,43 +208,37 @@ export class Connection {
       isNonIdempotent,
       onSent: () => (attempt.isSent = true),
     }
-    const abortion = new AbortController()
-    const abort = () => abortion.abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    const cancel = clock.after(until - clock.monotonic(), abort)
+    const timeout = new AbortController()
+    const cancel = clock.after(until - clock.monotonic(), () => timeout.abort())
     try {
-      const response = await this.#transport(request, abortion.signal)
+      const response = await this.#transport(
+        request,
+        signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+      )
       return operation.read(readJson(response, { method, status, now: clock.now(), isNdjson }))
     } catch (error) {
       signal?.throwIfAborted()
-      throw abortion.signal.aborted ? timedOut(url) : error
+      throw timeout.signal.aborted ? timedOut(url) : error
     } finally {
       cancel()
-      signal?.removeEventListener('abort', abort)
     }
   }
 }
 
-class Attempt {
+interface Attempt {
   /** From 1. */
   readonly number: number
   /** By the monotonic clock. */
   readonly until: number
   readonly signal: AbortSignal | undefined
   /** True once a part of the request may have arrived. */
-  isSent = false
+  isSent: boolean
+}
 
-  constructor(number: number, until: number, signal: AbortSignal | undefined) {
-    this.number = number
-    this.until = until
-    this.signal = signal
-  }
-
-  mayHaveTakenEffect(failure: Failure): boolean {
-    // The service also responds with 503 if it loses its store in the middle of a change.
-    if (failure instanceof ServiceError) return failure.status >= 500
-    return this.isSent && failure.status !== 429
-  }
+function mayHaveTakenEffect({ isSent }: Attempt, failure: Failure): boolean {
+  // The service also responds with 503 if it loses its store in the middle of a change.
+  if (failure instanceof ServiceError) return failure.status >= 500
+  return isSent && failure.status !== 429
 }
 
 /** Returns the pause after this many attempts. Random, between half and all of it, so that clients do not retry in step. */
@@ -259,7 +257,7 @@ function methodOf<Result>({ method, headers }: Operation<Result>): string {
 }
 
 function isFailure(error: unknown): error is Failure {
-  return error instanceof ServiceError || error instanceof TransportError
+  return error instanceof UserGroupServiceError
 }
 
 function isRetryable(failure: Failure): boolean {

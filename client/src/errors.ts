@@ -13,9 +13,15 @@ export abstract class UserGroupServiceError extends Error {
   /** Tells the kind of failure. */
   abstract readonly code: ErrorCode | TransportErrorCode
   /** HTTP status, if there was a response. */
-  abstract readonly status: number | undefined
+  readonly status: number | undefined
   /** Wait that `Retry-After` requests before the next attempt, in milliseconds. */
-  abstract readonly retryAfterMs: number | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details)
+    this.status = details.status
+    this.retryAfterMs = details.retryAfterMs
+  }
 }
 
 /** The service responded that the operation failed. */
@@ -23,23 +29,20 @@ export class ServiceError extends UserGroupServiceError {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
   /** 400 to 599. */
-  readonly status: number
+  declare readonly status: number
   /** Invalid fields; may be empty. */
   readonly fields: readonly FieldFault[]
   /** Identifies the request in the log of the service. */
   readonly requestId: string
-  readonly retryAfterMs: number | undefined
 
-  constructor(error: WireError, { status, retryAfterMs }: ResponseDetails & { status: number }) {
-    super(withoutTokens(error.message))
+  constructor(error: WireError, details: ErrorDetails & { readonly status: number }) {
+    super(withoutTokens(error.message), details)
     this.code = error.code
-    this.status = status
     this.fields = (error.fields ?? []).map(({ path, message }) => ({
       path: withoutTokens(path),
       message: withoutTokens(message),
     }))
     this.requestId = withoutTokens(error.request_id)
-    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -63,31 +66,21 @@ export type TransportErrorCode =
 export class TransportError extends UserGroupServiceError {
   override readonly name = 'TransportError'
   readonly code: TransportErrorCode
-  readonly status: number | undefined
-  readonly retryAfterMs: number | undefined
 
-  /** `cause` is the error of the platform, if there is one. */
-  constructor(
-    code: TransportErrorCode,
-    message: string,
-    details: ResponseDetails & { readonly cause?: unknown } = {},
-  ) {
+  constructor(code: TransportErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details)
     this.code = code
-    this.status = details.status
-    this.retryAfterMs = details.retryAfterMs
   }
 }
 
-interface ResponseDetails {
+interface ErrorDetails {
   readonly status?: number | undefined
   readonly retryAfterMs?: number | undefined
+  /** The error of the platform, if there is one. */
+  readonly cause?: unknown
 }
 
-export function badResponse(
-  detail: string,
-  details: { readonly status?: number; readonly cause?: unknown } = {},
-): TransportError {
+export function badResponse(detail: string, details?: ErrorDetails): TransportError {
   return new TransportError(
     'bad_response',
     `Unexpected response: ${detail}. ` +

@@ -20,6 +20,12 @@ const errorShape: Shape<WireError> = {
     (isArray(value) && value.every((field) => read(field, 'a field', fieldShape) === field)),
 }
 
+const oauthErrorShape: Shape<Record<'error' | 'error_description' | 'request_id', string>> = {
+  error: isText,
+  error_description: isText,
+  request_id: isText,
+}
+
 export interface Expected {
   readonly method: string
   /** Status of a successful response. */
@@ -42,7 +48,7 @@ export function readJson(
   const { status, body } = response
   const retryAfterMs = readRetryAfter(response.retryAfter, now)
   if (status >= 400) {
-    const error = body && (readError(body) ?? readOAuthError(body, status))
+    const error = body && readError(body, status)
     if (error !== undefined) throw new ServiceError(error, { status, retryAfterMs })
     throw new TransportError(
       'refused',
@@ -62,17 +68,6 @@ export function readJson(
   return value
 }
 
-/** Returns the error, or undefined if the body is not an error of the service. */
-function readError(body: Uint8Array): WireError | undefined {
-  const value = parse(body)
-  if (!isObject(value) || value.success !== 0) return undefined
-  try {
-    return read(value.error, 'the error', errorShape)
-  } catch {
-    return undefined
-  }
-}
-
 /** Error codes of the OAuth endpoints, whose errors have no code of the service, by status. */
 const codeOfStatus: Partial<Record<number, WireError['code']>> = {
   401: 'unauthenticated',
@@ -85,14 +80,16 @@ const codeOfStatus: Partial<Record<number, WireError['code']>> = {
   503: 'unavailable',
 }
 
-/** Returns an error of an OAuth endpoint in the form of the others, or undefined if the body is not one. */
-function readOAuthError(body: Uint8Array, status: number): WireError | undefined {
+/** Returns the error, that of an OAuth endpoint in the form of the others, or undefined if the body is not from the service. */
+function readError(body: Uint8Array, status: number): WireError | undefined {
   const value = parse(body)
-  if (!isObject(value)) return undefined
-  const { error, error_description: message, request_id } = value
-  if (typeof error !== 'string' || typeof message !== 'string' || typeof request_id !== 'string')
+  try {
+    if (isObject(value) && value.success === 0) return read(value.error, 'the error', errorShape)
+    const { error_description: message, request_id } = read(value, 'the error', oauthErrorShape)
+    return { code: codeOfStatus[status] ?? 'validation_failed', message, request_id }
+  } catch {
     return undefined
-  return { code: codeOfStatus[status] ?? 'validation_failed', message, request_id }
+  }
 }
 
 /** Returns the wait in milliseconds. `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3). */

@@ -15,6 +15,22 @@ export interface ChangeOptions extends RequestOptions {
   readonly ifRevision?: number | undefined
 }
 
+export interface AcceptanceFields {
+  /**
+   * `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source.
+   * `mapped_twice`: a mapping names a schema by its id with this entry, and by its provided id with another one.
+   */
+  readonly kind: 'shared' | 'unresolved' | 'mapped_twice'
+  /** `schema` of the finding. */
+  readonly schema: string
+  /** `dataSource` of the finding. */
+  readonly dataSource: string
+  /** Changes if other user groups are affected. Send it to accept the finding. */
+  readonly version: string
+  /** Why the finding is intended: 1 to 255 characters. At least one character must be visible. */
+  readonly reason: string
+}
+
 /** A user group as the management API shows it: everything except the token. */
 export interface AdminUserGroup {
   /** Identifies the user group in the management API. */
@@ -92,27 +108,37 @@ export type AuditAction =
   | 'user_group.resumed'
   | 'user_group.deleted'
   | 'user_group.restored'
+  | 'user_group.erased'
   | 'user_group.sessions_ended'
   | 'user_group.viewed_as'
   | 'api_token.created'
   | 'api_token.rotated'
   | 'api_token.limited'
   | 'api_token.revoked'
+  | 'isolation_finding.accepted'
+  | 'isolation_finding.reopened'
   | 'signing_key.created'
   | 'signing_key.rotated'
   | 'signing_key.retired'
   | 'workspace.created'
   | 'schema.created'
+  | 'schema.updated'
   | 'schema.deleted'
   | 'data_source.created'
+  | 'data_source.updated'
   | 'data_source.deleted'
   | 'webhook_endpoint.created'
   | 'webhook_endpoint.updated'
   | 'webhook_endpoint.secret_rotated'
   | 'webhook_endpoint.disabled'
   | 'webhook_endpoint.deleted'
+  | 'job.created'
+  | 'job.canceled'
   | 'console_session.created'
+  | 'console_session.ended'
   | 'sign_in_link.created'
+  | 'usage.erased'
+  | 'audit_log.exported'
   | 'audit_log.pruned'
 
 /** The record of one change. */
@@ -122,10 +148,17 @@ export interface AuditEvent {
   /** Time of the change. */
   readonly occurredAt: number
   readonly action: AuditAction
-  /** `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`. */
+  /**
+   * `api_token:` and the id of the API token, `person:` and the id of a person at the identity provider, `cli:` and
+   * the name of the operator, or `service`.
+   */
   readonly author: string
   /** `X-Request-Id` of the response. Null if there was no request. */
   readonly requestId: string | null
+  /** Address of the client, behind the proxies of `UGS_TRUSTED_PROXIES`. Null if there was no request. */
+  readonly clientAddress: string | null
+  /** `User-Agent` of the request, at most 255 characters. Null if there was none. */
+  readonly userAgent: string | null
   /** The changed user group. Null if the change did not concern one. */
   readonly userGroup: {
     /** Team id of the user group. */
@@ -133,7 +166,7 @@ export interface AuditEvent {
     /** The user_group_id that was sent. */
     readonly providedId: string
   } | null
-  /** Depends on the action, for example `changed_fields` or `api_token_id`. Never contains a secret. */
+  /** Depends on the action, for example `changed_fields` or `apiTokenId`. Never contains a secret. */
   readonly details: JsonObject | null
 }
 
@@ -149,7 +182,7 @@ export interface AuditSearch {
   readonly userGroupId?: string | undefined
   /** Kind of a change. Newer services may send others. */
   readonly action?: AuditAction | undefined
-  /** For example `api_token:3` or `cli:root`. */
+  /** For example `api_token:3` or `cli:root`. `cli:` finds those of all operators at the command line. */
   readonly author?: string | undefined
   /** `X-Request-Id` of a request. */
   readonly requestId?: string | undefined
@@ -162,6 +195,26 @@ export interface CandidateSearch {
   readonly name?: string | undefined
   /** Maximum number of entries per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
+}
+
+export interface ConsoleSession {
+  /** Id of the console session. */
+  readonly id: number
+  /** Id of the API token. Null for a person. */
+  readonly apiTokenId: number | null
+  /** Id of the person at the identity provider. Null for an API token. */
+  readonly person: string | null
+  /** Name of the person or of the API token. */
+  readonly name: string
+  /** Null if the identity provider sent none that is verified. */
+  readonly email: string | null
+  readonly scopes: readonly ('observe' | 'support' | 'admin')[]
+  /** Time of the sign-in. */
+  readonly createdAt: number
+  /** Time of the last request, up to a minute late. */
+  readonly lastUsedAt: number
+  /** Latest end. */
+  readonly expiresAt: number
 }
 
 export interface DataSourceFields {
@@ -197,15 +250,19 @@ export interface DeletedUserGroup {
   readonly deletedBy: string | null
 }
 
-/**
- * A difference between two states of a user group. `before` is absent if the value was added, `after` if it was
- * removed.
- */
+/** A difference between two states. `before` is absent if the value was added, `after` if it was removed. */
 export interface Difference {
   /** A JSON Pointer (RFC 6901), such as `/properties/plan`. */
   readonly path: string
   readonly before?: Json
   readonly after?: Json
+}
+
+export interface ErasureOfViewer {
+  /** The viewer. */
+  readonly viewerId: string
+  /** Only in this user group. Viewer ids may repeat in others. */
+  readonly teamId?: number | undefined
 }
 
 /** For example `user_group.suspended`. Newer services may send others. */
@@ -220,13 +277,55 @@ export type EventType =
   | 'user_group.restored'
   | 'user_group.sessions_ended'
   | 'schema.created'
+  | 'schema.updated'
   | 'schema.deleted'
   | 'data_source.created'
+  | 'data_source.updated'
   | 'data_source.deleted'
   | 'api_token.revoked'
   | 'signing_key.retired'
 
-/** A finding of the isolation check. */
+/** The last acceptance of a finding. */
+export interface FindingAcceptance {
+  readonly reason: string
+  /** Time of the acceptance. */
+  readonly acceptedAt: number
+  readonly acceptedBy: string
+}
+
+export interface FindingName {
+  /**
+   * `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source.
+   * `mapped_twice`: a mapping names a schema by its id with this entry, and by its provided id with another one.
+   */
+  readonly kind: 'shared' | 'unresolved' | 'mapped_twice'
+  /** `schema` of the finding. */
+  readonly schema: string
+  /** `dataSource` of the finding. */
+  readonly dataSource: string
+}
+
+/** Search criteria. A finding must match all that are given. */
+export interface FindingSearch {
+  /**
+   * `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source.
+   * `mapped_twice`: a mapping names a schema by its id with this entry, and by its provided id with another one.
+   */
+  readonly kind?: 'shared' | 'unresolved' | 'mapped_twice' | undefined
+  /**
+   * `accepted` as long as the same user groups are affected, or more than 200 as when it was accepted. Otherwise
+   * `open`.
+   */
+  readonly status?: 'open' | 'accepted' | undefined
+  /** Findings with a `changedAt` at or after this time. */
+  readonly since?: number | undefined
+  /** Findings with a `changedAt` before this time. */
+  readonly until?: number | undefined
+  /** Maximum number of entries per page: 1 to 200. Default: 50. */
+  readonly limit?: number | undefined
+}
+
+/** A finding of the isolation check. `affected` counts the user groups, up to 200. */
 export interface IsolationFinding {
   /**
    * `shared`: several user groups use one data source. `unresolved`: a mapping names an unregistered data source.
@@ -247,6 +346,144 @@ export interface IsolationFinding {
     /** Name of the user group. */
     readonly name: string
   }[]
+  readonly affected: Total
+  /** Time at which name, mapping or properties of one of the first 200 last changed. */
+  readonly changedAt: number
+  /**
+   * `accepted` as long as the same user groups are affected, or more than 200 as when it was accepted. Otherwise
+   * `open`.
+   */
+  readonly status: 'open' | 'accepted'
+  /** Null if nobody accepted it. An open finding with an acceptance has changed since. */
+  readonly acceptance: FindingAcceptance | null
+  /** Changes if other user groups are affected. Send it to accept the finding. */
+  readonly version: string
+}
+
+/** A change of many user groups, which goes on after the response, also after a restart of the service. */
+export interface Job {
+  /** Id of the job. */
+  readonly id: number
+  readonly action: JobAction
+  /** For `rotate`. Null otherwise. */
+  readonly gracePeriodSeconds: number | null
+  /** Null if the job has team ids. */
+  readonly filter: JobFilter | null
+  /**
+   * `queued` while an earlier job of the workspace is unfinished. `canceling` until the user groups that are in flight
+   * are recorded.
+   */
+  readonly state: 'queued' | 'running' | 'canceling' | 'canceled' | 'finished'
+  /** Author of the changes, as in the audit log. */
+  readonly author: string
+  /** `requestId` of the audit events of the changes. */
+  readonly requestId: string
+  /** Time of creation. */
+  readonly createdAt: number
+  /** Time of the start. Null if it is queued. */
+  readonly startedAt: number | null
+  /** Time of the end. Null if it is unfinished. */
+  readonly finishedAt: number | null
+  readonly total: Total
+  /** Number of user groups with a result. */
+  readonly processed: number
+  /** Number of user groups that were changed. */
+  readonly done: number
+  /** Number of user groups that already were as wanted. */
+  readonly unchanged: number
+  /** Number of user groups that could not be changed. */
+  readonly failed: number
+}
+
+/** The change that the job makes to each user group. */
+export type JobAction = 'suspend' | 'resume' | 'rotate' | 'delete' | 'promote'
+
+/** The selection is one of: `teamIds`, `all`, or search criteria, all of which a user group must match. */
+export interface JobFields {
+  readonly action: JobAction
+  /** For `rotate`: time for which the old tokens stay valid for viewing, in whole seconds: 0 to 604800. Default: 0. */
+  readonly gracePeriodSeconds?: number | undefined
+  /** Team ids: 1 to 1000, without duplicates. For `promote`, those of `Testing`. */
+  readonly teamIds?: readonly number[] | undefined
+  /** Selects every user group. */
+  readonly all?: true | undefined
+  /** Part of the user group id or of the name. Case and accents are ignored. */
+  readonly text?: string | undefined
+  /** Prefix of the user group id, case-sensitive. */
+  readonly userGroupIdPrefix?: string | undefined
+  /** Part of the name. Case and accents are ignored. */
+  readonly name?: string | undefined
+  /**
+   * JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters.
+   * Requires `propertyValue`.
+   */
+  readonly property?: string | undefined
+  /** Value at `property`. The string `5` also finds the number, and `true` the boolean. At most 1,000 characters. */
+  readonly propertyValue?: string | number | boolean | undefined
+  /** Key of a mapping entry. Requires `dataSource`. */
+  readonly schema?: string | undefined
+  /** Value of that mapping entry. Also finds user groups that name the same registered data source by its other id. */
+  readonly dataSource?: string | undefined
+  /** Only user groups that are, or are not, suspended. */
+  readonly suspended?: boolean | undefined
+  /**
+   * A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index
+   * has it, so a page examines a limited number of user groups and may have few matches, or none.
+   */
+  readonly health?: 'no_mapping' | 'unresolved' | 'never_viewed' | undefined
+}
+
+/** Search criteria. Empty for every user group. */
+export interface JobFilter {
+  /** Part of the user group id or of the name. Case and accents are ignored. */
+  readonly text?: string
+  /** Prefix of the user group id, case-sensitive. */
+  readonly userGroupIdPrefix?: string
+  /** Part of the name. Case and accents are ignored. */
+  readonly name?: string
+  /**
+   * JSON Pointer (RFC 6901) into the properties, such as `/plan`. Cannot point into arrays. At most 1,000 characters.
+   * Requires `propertyValue`.
+   */
+  readonly property?: string
+  /** Value at `property`. The string `5` also finds the number, and `true` the boolean. At most 1,000 characters. */
+  readonly propertyValue?: string | number | boolean
+  /** Key of a mapping entry. Requires `dataSource`. */
+  readonly schema?: string
+  /** Value of that mapping entry. Also finds user groups that name the same registered data source by its other id. */
+  readonly dataSource?: string
+  /** Only user groups that are, or are not, suspended. */
+  readonly suspended?: boolean
+  /**
+   * A problem: no mapping, a mapping entry that names no registered data source, or no introspection so far. No index
+   * has it, so a page examines a limited number of user groups and may have few matches, or none.
+   */
+  readonly health?: 'no_mapping' | 'unresolved' | 'never_viewed'
+}
+
+/** What a job did to one user group. */
+export interface JobResult {
+  /** Place among the results, from 1. */
+  readonly number: number
+  /** Internal id of the user group. You do not need to store it. */
+  readonly teamId: number
+  /** Null if no user group had the team id. */
+  readonly providedId: string | null
+  /** `unchanged` if the user group already was as wanted. */
+  readonly outcome: 'done' | 'unchanged' | 'failed'
+  /** The reason of `failed`. Null otherwise. */
+  readonly error: {
+    /** Error code of the operation. */
+    readonly code: string
+    readonly message: string
+  } | null
+}
+
+export interface JobResultSearch {
+  /** Only results with this outcome. Default: all. */
+  readonly outcome?: 'done' | 'unchanged' | 'failed' | undefined
+  /** Maximum number of entries per page: 1 to 200. Default: 50. */
+  readonly limit?: number | undefined
 }
 
 export interface LeakedTokenFields {
@@ -372,6 +609,30 @@ export interface NewWorkspace {
   readonly token: string
 }
 
+/**
+ * What needs attention in this environment. `isolationFindings` excludes unresolved mappings, and both exclude
+ * accepted findings.
+ */
+export interface Overview {
+  readonly userGroups: Total
+  readonly suspendedUserGroups: Total
+  readonly unresolvedMappings: Total
+  readonly isolationFindings: Total
+  /** Null if the store has no webhooks (Citus). */
+  readonly webhookEndpoints: {
+    /** Number of active webhook endpoints whose last attempt failed. */
+    readonly failing: number
+    /** Number of webhook endpoints that the service has disabled. */
+    readonly disabled: number
+  } | null
+  /** Number of API tokens that expire within 30 days. */
+  readonly expiringApiTokens: number
+  /** Number of unfinished jobs. */
+  readonly unfinishedJobs: number
+  /** The last ten changes, the newest first. */
+  readonly lastChanges: readonly AuditEvent[]
+}
+
 export interface PageLimit {
   /** Maximum number of entries per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
@@ -379,12 +640,21 @@ export interface PageLimit {
 
 /** A user group of `Testing` that can be promoted. */
 export interface PromotionCandidate {
+  /** Internal id of the user group. You do not need to store it. */
+  readonly teamId: number
   /** The user_group_id that was sent. */
   readonly providedId: string
   /** Name of the user group. */
   readonly name: string
   /** Time of the last change of name, mapping or properties. */
   readonly updatedAt: number
+  /** Time of suspension in `Testing`, which a promotion does not copy. Null if it is not suspended. */
+  readonly suspendedAt: number | null
+  /**
+   * Number of mapping entries that name no registered data source of `Customer`; 0 if it has no schema. With
+   * `UGS_MAPPING=registered`, the user group is refused, otherwise its dashboards find no data.
+   */
+  readonly unresolvedEntries: number
 }
 
 export interface PromotionFields {
@@ -408,6 +678,24 @@ export interface PromotionResult {
   readonly teamId: number | null
   /** Reason for `refused`. Null otherwise. */
   readonly message: string | null
+  /** Where the user group is suspended. A promotion changes neither: a new user group is active. */
+  readonly suspended: {
+    readonly inTesting: boolean
+    readonly inCustomer: boolean
+  }
+  /**
+   * Number of mapping entries that name no registered data source of `Customer`; 0 if it has no schema. With
+   * `UGS_MAPPING=registered`, the user group is refused, otherwise its dashboards find no data.
+   */
+  readonly unresolvedEntries: number
+}
+
+export interface ProvidedIdQuery {
+  /**
+   * Your own id of this user group. Unique within a workspace and an environment; compared exactly. At least one
+   * character must be visible.
+   */
+  readonly userGroupId: string
 }
 
 export interface RegisteredDataSource {
@@ -447,7 +735,7 @@ export interface SchemaFields {
 }
 
 /** A permission of an API token. */
-export type Scope = 'read' | 'write' | 'introspect' | 'admin'
+export type Scope = 'read' | 'write' | 'introspect' | 'observe' | 'support' | 'admin'
 
 export interface SessionsToEnd {
   /** The viewer whose sessions end. Default: all viewers. At least one character must be visible. */
@@ -457,6 +745,61 @@ export interface SessionsToEnd {
 export interface TokenRotation {
   /** Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0. */
   readonly gracePeriodSeconds?: number | undefined
+}
+
+/** A number of entries. */
+export interface Total {
+  /** Number of entries. */
+  readonly count: number
+  /** False if there are at least `count`: counting stops at 10,000, or when it takes too long. */
+  readonly isExact: boolean
+}
+
+/**
+ * Who looked. A user group has `teamId`, `providedId`, `name`, `viewers`, `activeDays`, `viewerDays` and
+ * `lastSeenAt`; a viewer has `viewerId` instead of `viewers` and `viewerDays`; a resource has `resource`,
+ * `userGroups`, `viewers`, `activeDays`, `viewerDays` and `lastSeenAt`; a day has `day`, `userGroups` and
+ * `viewers`.
+ */
+export interface Usage {
+  /** Team id of the user group. */
+  readonly teamId?: number
+  /** The user_group_id. Null if the user group was deleted for good. */
+  readonly providedId?: string | null
+  /** Name of the user group. Null if the user group was deleted for good. */
+  readonly name?: string | null
+  /** Of a viewer. */
+  readonly viewerId?: string
+  /** Of a resource. Empty for looks that named none. */
+  readonly resource?: string
+  /** Of a day, in UTC. */
+  readonly day?: string
+  /** Number of user groups that looked. Of a resource or day. */
+  readonly userGroups?: number
+  /** Number of known viewers. */
+  readonly viewers?: number
+  /** Number of days on which anyone looked. */
+  readonly activeDays?: number
+  /** Number of pairs of a known viewer and a day on which that viewer looked. */
+  readonly viewerDays?: number
+  /**
+   * Time of the last look. Of a user group to the minute; of a viewer or resource, a later look of the same day may be
+   * missing.
+   */
+  readonly lastSeenAt?: number
+  /** True if some viewers are counted as one. Otherwise absent. */
+  readonly truncated?: boolean
+}
+
+export interface UsageSearch {
+  /** A month in UTC. Default: the current one. */
+  readonly month?: string | undefined
+  /** What an entry is about. */
+  readonly by?: 'user_group' | 'viewer' | 'resource' | 'day' | undefined
+  /** Only these user groups: up to 200 team ids, separated by commas. */
+  readonly teamId?: string | undefined
+  /** Maximum number of entries per page: 1 to 200. Default: 50. */
+  readonly limit?: number | undefined
 }
 
 /** Fields to change. Omitted fields keep their values. */
@@ -473,6 +816,27 @@ export interface UserGroupChange {
    * U+0000. Replaced as a whole; null clears it; unchanged if omitted.
    */
   readonly properties?: JsonObject | JsonInterface | null | undefined
+}
+
+export interface UserGroupErasure {
+  /** Identifies the user group in the management API. */
+  readonly teamId: number
+  /** What was erased, besides the user group itself. */
+  readonly erased: {
+    /** Number of earlier versions. */
+    readonly versions: number
+    /** Number of rows of usage: one for each month, viewer and dashboard. */
+    readonly usageRows: number
+    /** Number of audit events that lost the id and the details. */
+    readonly auditEvents: number
+  }
+  /** What retention still holds. */
+  readonly retained: readonly {
+    /** Place that still has the id. */
+    readonly place: 'events' | 'search_index' | 'jobs' | 'audit_log' | 'backups'
+    /** What it has, and until when. */
+    readonly message: string
+  }[]
 }
 
 /** Search criteria. A user group must match all that are given. Strings have 1 to 255 characters. */
@@ -500,6 +864,15 @@ export interface UserGroupSearch {
    * has it, so a page examines a limited number of user groups and may have few matches, or none.
    */
   readonly health?: 'no_mapping' | 'unresolved' | 'never_viewed' | undefined
+  /**
+   * Order. Names are ordered by code point, without the case of ASCII letters. With search criteria, a page examines a
+   * limited number of user groups and may have few matches, or none.
+   */
+  readonly sort?: 'name' | 'user_group_id' | 'created_at' | undefined
+  /** Direction of `sort`, which it requires. Default: `asc`. */
+  readonly order?: 'asc' | 'desc' | undefined
+  /** If true, `total` is the number of matches. */
+  readonly total?: boolean | undefined
   /** Maximum number of entries per page: 1 to 200. Default: 50. */
   readonly limit?: number | undefined
 }
@@ -551,6 +924,13 @@ export interface UserGroupView {
     readonly active: boolean
     /** Time at which it was issued. */
     readonly issuedAt: number
+    /** Running grace periods of old tokens, the last to end first, at most 100. */
+    readonly gracePeriods: readonly {
+      /** Time of the rotation. */
+      readonly supersededAt: number
+      /** Time at which the old token stops. */
+      readonly validUntil: number
+    }[]
   }
   /**
    * Time of the last introspection, rounded down to the minute. Null if no renderer has introspected a token of the
@@ -595,6 +975,45 @@ export interface WebhookDelivery {
   readonly errorCode: string | null
 }
 
+/** A delivery with the request and the head of the response of its last attempt. */
+export interface WebhookDeliveryDetails {
+  /** Id of the delivery. */
+  readonly id: number
+  /** `webhook-id` of the request, the same for each attempt. */
+  readonly eventId: string
+  readonly eventType: EventType
+  /** Time of the event. */
+  readonly occurredAt: number
+  /** The user group. Null if the event concerns the whole environment. */
+  readonly teamId: number | null
+  /** `pending` before the first attempt, `failing` after an attempt that failed. */
+  readonly state: 'pending' | 'failing' | 'delivered'
+  /** Number of attempts. */
+  readonly attempts: number
+  /** Time of the last attempt. Null if there was none. */
+  readonly lastAttemptAt: number | null
+  /** Time of the next attempt. Null if it was delivered, and while it waits for an earlier event of the user group. */
+  readonly nextAttemptAt: number | null
+  /** HTTP status of the last response. Null if there was none. */
+  readonly responseStatus: number | null
+  /** Duration of the last attempt, in milliseconds. Null if there was none. */
+  readonly durationMs: number | null
+  /** Reason why the last attempt got no response, such as `ECONNREFUSED`. Null if it got one. */
+  readonly errorCode: string | null
+  /**
+   * Headers of the request, without those of the connection. Null if there was no attempt, or its secret could not be
+   * decrypted.
+   */
+  readonly requestHeaders: Mapping | null
+  /** Body of the request. */
+  readonly requestBody: string
+  /**
+   * The first headers of the last response, at most 2,000 characters, without cookies and tokens. Null if there was
+   * none.
+   */
+  readonly responseHeaders: Mapping | null
+}
+
 export interface WebhookDeliverySearch {
   /** Only deliveries in this state. Default: all. */
   readonly state?: 'pending' | 'failing' | 'delivered' | undefined
@@ -616,6 +1035,8 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly EventType[]
   /** `disabled` by the service after 3 days without success. Events then wait as if paused. */
   readonly state: 'active' | 'paused' | 'disabled'
+  /** `ok` or `failing` by the last attempt, `unknown` before the first one. */
+  readonly health: 'ok' | 'failing' | 'unknown'
   /** Time of creation. */
   readonly createdAt: number
   /** Time of the last change. */
@@ -682,6 +1103,26 @@ export interface WebhookSecretRotation {
   readonly overlapSeconds?: number | undefined
 }
 
+export interface WebhookTest {
+  /** True if the response is a 2xx. */
+  readonly delivered: boolean
+  /** Headers of the request, without those of the connection. Null never. */
+  readonly requestHeaders: Mapping | null
+  /** Body of the request. */
+  readonly requestBody: string
+  /**
+   * The first headers of the last response, at most 2,000 characters, without cookies and tokens. Null if there was
+   * none.
+   */
+  readonly responseHeaders: Mapping | null
+  /** HTTP status of the response. Null if there was none. */
+  readonly responseStatus: number | null
+  /** Duration in milliseconds. */
+  readonly durationMs: number
+  /** Reason why there was no response, such as `ECONNREFUSED`. Null if there was one. */
+  readonly errorCode: string | null
+}
+
 export interface Workspace {
   /** Id of the workspace. */
   readonly id: number
@@ -698,8 +1139,15 @@ export interface WorkspaceFields {
 /** Methods with one request each. `UserGroupManagement` has their errors and retries. */
 export interface ManagementOperations {
   /**
-   * Finds user groups. Ordered by id if `userGroupIdPrefix` is given, otherwise by team id. A page takes at most about
-   * 100 ms, so it may have fewer entries than `limit`, or none, although another one follows.
+   * Shows what needs attention. Numbers of user groups, findings, failing webhooks, expiring API tokens and unfinished
+   * jobs, and the last changes. It takes at most about 0.5 s.
+   */
+  getOverview(options?: RequestOptions): Promise<Overview>
+
+  /**
+   * Finds user groups. Ordered by `sort`; without it, by id if `userGroupIdPrefix` is given, otherwise by team id. A
+   * page takes at most about 100 ms, so it may have fewer entries than `limit`, or none, although another one
+   * follows.
    */
   searchUserGroups(search?: UserGroupSearch, options?: RequestOptions): Paged<ListedUserGroup>
 
@@ -730,6 +1178,14 @@ export interface ManagementOperations {
    * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
   deleteUserGroup(teamId: number, options?: ChangeOptions): Promise<void>
+
+  /**
+   * Deletes the user group with your id. For a backend that offboards a customer. As the deletion by team id: tokens
+   * stop working at once, and the user group can be restored for 30 days. If a retry after a lost response gets
+   * `user_group_not_found`, the operation succeeded.
+   * @throws ServiceError `user_group_not_found`
+   */
+  deleteUserGroupByProvidedId(fields: ProvidedIdQuery, options?: RequestOptions): Promise<void>
 
   /**
    * Shows the token of a user group.
@@ -799,8 +1255,66 @@ export interface ManagementOperations {
   /** Lists user groups deleted in the last 30 days. Ordered by team id. */
   listDeletedUserGroups(search?: PageLimit, options?: RequestOptions): Paged<DeletedUserGroup>
 
-  /** Lists user groups that share a data source or are mapped to none. Shared data sources come first. */
-  listIsolationFindings(search?: PageLimit, options?: RequestOptions): Paged<IsolationFinding>
+  /**
+   * Erases a deleted user group. Removes it at once, with its usage, its versions, and its id and all details in the
+   * audit log, and returns what was erased and what still has its id. It cannot be restored. If a retry after a lost
+   * response gets `user_group_not_found`, the method throws the error of the lost attempt.
+   * @throws ServiceError `user_group_not_found`
+   */
+  eraseUserGroup(teamId: number, options?: RequestOptions): Promise<UserGroupErasure>
+
+  /** Lists the jobs. The newest first. Finished jobs are kept for 30 days. */
+  listJobs(search?: PageLimit, options?: RequestOptions): Paged<Job>
+
+  /**
+   * Changes many user groups in the background. Suspends, resumes, rotates, deletes or promotes each user group of a
+   * selection, as the operation on one does. The search criteria are evaluated while the job runs; user groups that
+   * are created after it are left out. The jobs of a workspace run one after the other. Revoking the API token
+   * cancels its jobs. `promote` requires an API token of `Customer`. If a response is lost, list the jobs. Never
+   * retried if an attempt may have taken effect, which includes a 503.
+   * @throws ServiceError `limit_reached`
+   */
+  createJob(fields: JobFields, options?: RequestOptions): Promise<Job>
+
+  /**
+   * Shows a job and its progress.
+   * @throws ServiceError `not_found`
+   */
+  getJob(id: number, options?: RequestOptions): Promise<Job>
+
+  /**
+   * Cancels a job. User groups that are in flight are still changed, at most eight. What was done stays. A finished
+   * job stays as it is.
+   * @throws ServiceError `not_found`
+   */
+  cancelJob(id: number, options?: RequestOptions): Promise<Job>
+
+  /**
+   * Lists what a job did to each user group. In the order in which the job changes them. A rotation shows no token.
+   * @throws ServiceError `not_found`
+   */
+  listJobResults(id: number, search?: JobResultSearch, options?: RequestOptions): Paged<JobResult>
+
+  /**
+   * Lists user groups that share a data source or are mapped to none. Returns findings that meet all conditions.
+   * Shared data sources come first.
+   */
+  listIsolationFindings(search?: FindingSearch, options?: RequestOptions): Paged<IsolationFinding>
+
+  /**
+   * Accepts an isolation finding. Its status is `accepted` until other user groups are affected. An acceptance of more
+   * than 200 user groups holds for any number above 200. Accepted findings do not count in the overview. A repeated
+   * request with the same reason changes nothing.
+   * @throws ServiceError `not_found`, `revision_mismatch`
+   */
+  acceptIsolationFinding(fields: AcceptanceFields, options?: RequestOptions): Promise<IsolationFinding>
+
+  /**
+   * Reopens an accepted isolation finding. Also one that no longer exists. If a retry after a lost response gets
+   * `not_found`, the operation succeeded.
+   * @throws ServiceError `not_found`
+   */
+  reopenIsolationFinding(fields: FindingName, options?: RequestOptions): Promise<true>
 
   /**
    * Lists user groups of Testing that can be promoted. Ordered by team id. Requires an API token of `Customer`. As in
@@ -810,10 +1324,24 @@ export interface ManagementOperations {
 
   /**
    * Promotes user groups from Testing to Customer. Copies name, mapping and properties. A user group that is new in
-   * `Customer` gets its own token there. An error of one user group does not stop the others. Requires an API token
-   * of `Customer`. A repeated request reports user groups that an earlier one promoted as `unchanged`.
+   * `Customer` gets its own token there. Suspensions are not copied: a new user group is active, and an existing one
+   * keeps its suspension. An error of one user group does not stop the others. Requires an API token of `Customer`. A
+   * repeated request reports user groups that an earlier one promoted as `unchanged`.
    */
   promoteUserGroups(fields: PromotionFields, options?: RequestOptions): Promise<readonly PromotionResult[]>
+
+  /**
+   * Lists who looked in a month. By user group (by team id), by known viewer (by team id and viewer id), by resource
+   * (by name), or by day until today, with the total of the month. Only what looked at least once is listed, except
+   * days. Days and months are in UTC. A look shows up within about a minute.
+   */
+  listUsage(search?: UsageSearch, options?: RequestOptions): Paged<Usage>
+
+  /**
+   * Erases what is recorded of a viewer. Deletes all days of the viewer, of all months. End the sessions of the viewer
+   * first, and erase again after two minutes: until then, looks that are not written yet are recorded.
+   */
+  eraseUsage(fields: ErasureOfViewer, options?: RequestOptions): Promise<number>
 
   /**
    * Returns the owner of a leaked token and whether it works. With `rotate`, stops it at once. A repeated request does
@@ -861,6 +1389,16 @@ export interface ManagementOperations {
    * @throws ServiceError `already_exists`
    */
   createWorkspace(fields: WorkspaceFields, options?: RequestOptions): Promise<NewWorkspace>
+
+  /** Lists who is signed in to the console. The newest first. */
+  listConsoleSessions(options?: RequestOptions): Promise<readonly ConsoleSession[]>
+
+  /**
+   * Ends a console session. The browser is signed out with its next request. The person may sign in again. If a retry
+   * after a lost response gets `not_found`, the operation succeeded.
+   * @throws ServiceError `not_found`
+   */
+  endConsoleSession(id: number, options?: RequestOptions): Promise<true>
 
   /**
    * Lists changes and who made them. Returns events that meet all conditions, the newest first. A page may have fewer
@@ -940,6 +1478,14 @@ export interface ManagementOperations {
   ): Promise<WebhookEndpointSecret>
 
   /**
+   * Sends a test event to a webhook endpoint. Sends `webhook_endpoint.test`, whatever the state and the event types of
+   * the endpoint, and waits up to 10 seconds for the response. It is no delivery: it is not repeated and does not
+   * change `health`. Never retried if an attempt may have taken effect, which includes a 503.
+   * @throws ServiceError `not_found`
+   */
+  testWebhookEndpoint(id: number, options?: RequestOptions): Promise<WebhookTest>
+
+  /**
    * Lists the deliveries to a webhook endpoint. The newest first, for the retention of events.
    * @throws ServiceError `not_found`
    */
@@ -948,6 +1494,16 @@ export interface ManagementOperations {
     search?: WebhookDeliverySearch,
     options?: RequestOptions,
   ): Paged<WebhookDelivery>
+
+  /**
+   * Gets a delivery with its last request and the head of the response.
+   * @throws ServiceError `not_found`
+   */
+  getWebhookDelivery(
+    id: number,
+    deliveryId: number,
+    options?: RequestOptions,
+  ): Promise<WebhookDeliveryDetails>
 
   /**
    * Sends all events of a time range again. Also delivered ones. Returns how many, without events that wait for their

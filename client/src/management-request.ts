@@ -19,7 +19,7 @@ interface Description {
   readonly method: Operation<unknown>['method']
   /** Names in braces stand for numbers. */
   readonly path: string
-  /** True if the operation has a query, or a body if it is not a GET. */
+  /** True if the operation has a query (GET, DELETE) or a body. */
   readonly sends?: true
   /** Fields that are times. */
   readonly times?: readonly string[]
@@ -59,7 +59,7 @@ export function requestOf(
   ])
   const isGet = method === 'GET'
   const isConditional = takesIfMatch === true && ifRevision !== undefined
-  const hasBody = !isGet && sends === true
+  const hasBody = !isGet && method !== 'DELETE' && sends === true
   return {
     method,
     path: `/admin/v1${path.replaceAll(/\{\w+\}/g, () => String(numbers.shift()))}`,
@@ -68,9 +68,8 @@ export function requestOf(
       // The ETag of this revision.
       ...(isConditional && { 'if-match': `"${String(ids[0])}.${idOf('ifRevision', ifRevision)}"` }),
     },
-    ...(isGet
-      ? { query: queryText(sent), maxResponseBytes }
-      : { body: hasBody ? jsonText(Object.fromEntries(sent) as object) : '' }),
+    ...(!hasBody && { query: queryText(sent) }),
+    ...(isGet ? { maxResponseBytes } : { body: hasBody ? jsonText(Object.fromEntries(sent) as object) : '' }),
     ...(status !== undefined && { status }),
     // A revision is replaced only once.
     ...(retry === 'never'
@@ -91,11 +90,11 @@ export function isPaged({ returns }: Description): boolean {
 }
 
 function resultOf(response: unknown): unknown {
-  const { nextCursor, ...members } = response as Record<string, unknown>
+  const { nextCursor, total, ...members } = response as Record<string, unknown>
   const [only, ...others] = Object.values(members)
-  if (nextCursor !== undefined) return { items: only, nextCursor }
+  if (nextCursor !== undefined) return { items: only, nextCursor, ...(total !== undefined && { total }) }
   if (others.length > 0) return members
-  return 'deleted' in members ? undefined : only
+  return members.deleted === true ? undefined : only
 }
 
 function handlersOf(retry: Exclude<Description['retry'], 'never' | undefined>): Handlers {

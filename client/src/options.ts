@@ -63,21 +63,17 @@ export interface RequestOptions {
   readonly deadlineMs?: number | undefined
 }
 
-export interface ConnectionSettings {
+/** Checked options. */
+export interface ConnectionSettings extends Omit<ConnectionOptions, 'origin'> {
   readonly origin: URL
-  readonly apiToken: string
   readonly deadlineMs: number
   readonly maxTries: number
-  readonly agent: Agent | undefined
-  readonly beforeRequest: ((request: OutgoingRequest) => void) | undefined
-  readonly onRequest: ((event: RequestEvent) => void) | undefined
   readonly clock: Clock
 }
 
 /** @throws TypeError, RangeError */
 export function settingsOf(options: ConnectionOptions): ConnectionSettings {
-  const { origin, apiToken, deadlineMs = 15_000, maxTries = 8 } = options
-  const { agent, beforeRequest, onRequest, clock = systemClock } = options
+  const { apiToken, deadlineMs = 15_000, maxTries = 8, clock = systemClock } = options
   // Values from environment variables may be missing or strings.
   if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken)) {
     throw new TypeError('apiToken must be only the API token: visible ASCII characters without white space')
@@ -85,16 +81,8 @@ export function settingsOf(options: ConnectionOptions): ConnectionSettings {
   if (!Number.isSafeInteger(maxTries) || maxTries < 1) {
     throw new RangeError('maxTries must be a whole number, 1 or more')
   }
-  return {
-    origin: parseOrigin(origin),
-    apiToken,
-    deadlineMs: checkDeadline(deadlineMs),
-    maxTries,
-    agent,
-    beforeRequest,
-    onRequest,
-    clock,
-  }
+  const checked = { origin: parseOrigin(options.origin), deadlineMs: checkDeadline(deadlineMs) }
+  return { ...options, ...checked, maxTries, clock }
 }
 
 /** @throws RangeError */

@@ -6,6 +6,8 @@ export interface Page<Item> {
   readonly items: readonly Item[]
   /** Pass it to `page` to get the next page. Null on the last page. */
   readonly nextCursor: string | null
+  /** The number of all items, if the search requested it. Not exact if there are at least as many. */
+  readonly total?: { readonly count: number; readonly isExact: boolean }
 }
 
 /**

@@ -1,5 +1,5 @@
-import { badResponse } from './errors.ts'
 import {
+  isArray,
   isBoolean,
   isCount,
   isEnvironment,
@@ -16,6 +16,7 @@ import {
 import type {
   GetOrCreateResult,
   IntrospectedUserGroup,
+  JsonObject,
   MappedDataSource,
   RotatedUserGroup,
   UpdatedUserGroup,
@@ -24,8 +25,12 @@ import type {
 } from './user-group.ts'
 import type { UserWire as Wire } from './wire.ts'
 
-type WireIntrospection = Wire['ActiveToken']
-type WireDataSource = WireIntrospection['data_sources'][string]
+type WireToken = Wire['ActiveToken']
+type WireActiveSession = Wire['ActiveSession']
+type Introspection = Omit<WireToken, keyof typeof activeShape> &
+  Partial<Pick<WireActiveSession, 'jti' | 'viewer' | 'resources'>>
+type WireViewer = Record<'id' | 'name' | 'time_zone' | 'locale', string> & { readonly properties: JsonObject }
+type WireDataSource = WireToken['data_sources'][string]
 
 const identity = { team_id: isCount, token: isText, name: isText, provided_id: isText }
 const properties = isObjectOrNull
@@ -52,20 +57,40 @@ const sessionShape: Shape<Wire['CreateSessionResponse']['session']> = {
   expires_in_seconds: isCount,
 }
 
-const activeShape: Shape<Pick<WireIntrospection, 'active' | 'token_type'>> = {
+const optional = (isValid: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || isValid(value)
+
+const isAbsent = (value: unknown) => value === undefined
+
+const activeShape: Shape<Pick<WireToken | WireActiveSession, 'active' | 'token_type'>> = {
   active: (value) => value === true,
-  token_type: (value) => value === 'user_group',
+  token_type: (value) => value === 'user_group' || value === 'viewer_session',
 }
-const introspectionShape: Shape<Omit<WireIntrospection, keyof typeof activeShape>> = {
+const tokenShape: Shape<Introspection> = {
   sub: isText,
   iat: isTime,
-  exp: (value) => value === undefined || isTime(value),
+  exp: optional(isTime),
   team_id: isCount,
   name: isText,
   api_environment_tag: isEnvironment,
   mapping: isTextByKeyOrNull,
   data_sources: isObject,
   properties,
+  ...{ jti: isAbsent, viewer: isAbsent, resources: isAbsent },
+}
+const activeSessionShape: Shape<Introspection> = {
+  ...tokenShape,
+  exp: isTime,
+  jti: isText,
+  viewer: isObject,
+  resources: optional((value) => isArray(value) && value.every(isText)),
+}
+const viewerShape: Shape<WireViewer> = {
+  id: isText,
+  name: optional(isText),
+  properties: optional(isObject),
+  time_zone: optional(isText),
+  locale: optional(isText),
 }
 const schemaShape: Shape<WireDataSource['schema']> = { id: isCount, provided_id: isText }
 const dataSourceShape: Shape<WireDataSource> = {
@@ -100,20 +125,19 @@ export function readEndSessions(json: unknown): void {
 
 /** Returns null for an inactive token. */
 export function readIntrospection(json: unknown): IntrospectedUserGroup | null {
-  if (isObject(json) && json.active === false) {
-    if (Object.keys(json).length === 1) return null
-    throw badResponse('it is inactive but has more members')
-  }
-  read(json, 'the response', activeShape)
-  const { sub, iat, exp, dataSources, ...group } = readNamed(json, 'the response', introspectionShape)
+  if (JSON.stringify(json) === '{"active":false}') return null
+  const { token_type } = read(json, 'the response', activeShape)
+  const shape = token_type === 'viewer_session' ? activeSessionShape : tokenShape
+  const { sub, iat, exp, jti, viewer, dataSources, ...group } = readNamed(json, 'the response', shape)
   return {
-    providedId: sub,
+    ...{ providedId: sub, sessionId: jti },
     ...(group as Pick<IntrospectedUserGroup, keyof typeof group>),
     // Object.fromEntries instead of assignment: a key may be `__proto__`.
     dataSources: Object.fromEntries(
       Object.entries(dataSources).map(([key, value]) => [key, readDataSource(value)]),
     ),
-    token: { issuedAt: iat * 1000, expiresAt: exp === undefined ? null : exp * 1000 },
+    viewer: viewer && readNamed(viewer, 'viewer', viewerShape),
+    token: { issuedAt: iat * 1000, expiresAt: exp && exp * 1000 },
   }
 }
 

@@ -21,15 +21,21 @@ export function read<Wire extends object>(value: unknown, subject: string, shape
   return value as Wire
 }
 
-/** Same as `read`, and returns the members of the shape alone, with their names in code. */
+/** Same as `read`, and returns the members of the shape alone, with their names in code and null if they are absent. */
 export function readNamed<Wire extends object>(
   value: unknown,
   subject: string,
   shape: Shape<Wire>,
-): CamelCased<Wire> {
+): CamelCased<Whole<Wire>> {
   const checked = read(value, subject, shape)
   const names = Object.keys(shape) as (keyof Wire & string)[]
-  return Object.fromEntries(names.map((name) => [camelCase(name), checked[name]])) as CamelCased<Wire>
+  return Object.fromEntries(names.map((name) => [camelCase(name), checked[name] ?? null])) as CamelCased<
+    Whole<Wire>
+  >
+}
+
+type Whole<Wire> = {
+  readonly [Name in keyof Wire]-?: Wire[Name] | (undefined extends Wire[Name] ? null : never)
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,7 @@
 import { badResponse, TransportError } from './errors.ts'
 import type { ConnectionSettings } from './options.ts'
 
-const tlsCodes =
-  /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH)/
+const tlsCodes = /CERT|TLS|SSL|EPROTO|^UNABLE_TO_|^INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH/
 
 export interface HttpRequest {
   readonly method: string

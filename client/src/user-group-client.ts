@@ -24,8 +24,8 @@ import type {
   ViewerSession,
 } from './user-group.ts'
 
-/** Longer strings cannot be tokens: the service issues at most 80 characters. */
-const maxTokenLength = 1000
+/** Longer strings cannot be tokens: the service issues sessions of at most 6 KiB. */
+const maxTokenLength = 6 * 1024
 
 const jsonType = { 'content-type': 'application/json' }
 
@@ -68,6 +68,14 @@ export interface SessionOptions extends RequestOptions {
   readonly include?: readonly string[] | undefined
   /** Other claims of the token, for engines that verify it themselves. At most 2 KiB as JSON. */
   readonly claims?: JsonObject | JsonInterface | undefined
+}
+
+export interface IntrospectionOptions extends RequestOptions {
+  /**
+   * The dashboard to show, by your own name. A session for others is inactive. Without it, refuse all dashboards that are not in the
+   * `resources` of the result.
+   */
+  readonly resource?: string | undefined
 }
 
 /**
@@ -147,13 +155,14 @@ export class UserGroupClient {
   }
 
   /**
-   * Returns the user group of a token, with its data sources and properties. Returns null for an inactive token:
-   * unknown, superseded, expired, or of another workspace or environment. The API token needs the scope `introspect`.
+   * Returns the user group of a user group token or session, with its data sources and properties. Returns null for an inactive
+   * token: unknown, superseded, expired, ended, not for the resource, or of another workspace or environment. The API token needs
+   * the scope `introspect`.
    * @throws ServiceError `forbidden`
    */
   async introspect(
     token: string | undefined,
-    options: RequestOptions = {},
+    { resource, ...options }: IntrospectionOptions = {},
   ): Promise<IntrospectedUserGroup | null> {
     options.signal?.throwIfAborted()
     if (typeof token !== 'string' || token === '' || token.length > maxTokenLength) return null
@@ -162,7 +171,7 @@ export class UserGroupClient {
         method: 'POST',
         path: '/oauth2/introspect',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams({ token, token_type_hint: 'user_group' }).toString(),
+        body: new URLSearchParams({ token, ...(resource !== undefined && { resource }) }).toString(),
         read: readIntrospection,
       },
       options,

@@ -57,7 +57,8 @@ class Management {
   }
 
   /**
-   * Replaces the token of a user group and returns the new one. The old one stops at once, or after the grace period.
+   * Replaces the token of a user group and returns the new one; null if the API token lacks the scope `admin`. The old one stops at
+   * once, or after the grace period.
    *
    * Retries never rotate a second time: the method first reads the revision, and every attempt names it. If a retry
    * after a lost response finds another token than before, it returns that one.
@@ -67,7 +68,7 @@ class Management {
     teamId: number,
     rotation: TokenRotation = {},
     { ifRevision, ...options }: ChangeOptions = {},
-  ): Promise<string> {
+  ): Promise<string | null> {
     const limits = this.#connection.limitsFor(options)
     const find = () => this.#send<AdminUserGroup>('getUserGroup', { ids: [teamId] }, limits)
     for (;;) {
@@ -77,7 +78,7 @@ class Management {
         // The revision has changed, so no attempt can rotate any more.
         revision_mismatch: async (_: unknown, refusal: ServiceError) => {
           if ((await find()).tokenIssuedAt === tokenIssuedAt) throw refusal
-          return this.#send('getUserGroupToken', { ids: [teamId] }, limits)
+          return this.#send<string>('getUserGroupToken', { ids: [teamId] }, limits).catch(nullIfForbidden)
         },
       }
       try {
@@ -217,15 +218,21 @@ class Management {
   }
 }
 
+/** @throws other errors than `forbidden` */
+function nullIfForbidden(error: unknown): null {
+  if (error instanceof ServiceError && error.code === 'forbidden') return null
+  throw error
+}
+
 /**
- * A client for the management API. Needs an API token with the scope `admin`. It sees one workspace and one
- * environment; resources of others are `user_group_not_found` or `not_found`.
+ * A client for the management API. Needs an API token with the scope `observe` (reads), `support` (also changes of user groups), or
+ * `admin`. It sees one workspace and one environment; resources of others are `user_group_not_found` or `not_found`.
  *
  * Every method throws a `ServiceError` if the service responds with an error, a `TransportError` if it does not
  * respond, the reason of `signal` if that is aborted, and a `TypeError` for arguments that cannot be sent. Before that,
  * it retries as `UserGroupClient` does, except that methods that create or rotate an API token or a webhook secret are
  * retried only if they cannot have taken effect. Each method describes what a retry does. All may throw
- * `unauthenticated`, `forbidden` (another scope), `validation_failed` and `unavailable`.
+ * `unauthenticated`, `forbidden` (it names the scopes that permit the operation), `validation_failed` and `unavailable`.
  */
 export const UserGroupManagement = Management as new (
   options: ConnectionOptions,

@@ -88,6 +88,15 @@ export interface Viewer {
   readonly locale?: string | undefined
 }
 
+/** The viewer of a session, as `createSession` got it. */
+export interface IntrospectedViewer {
+  readonly id: string
+  readonly name: string | null
+  readonly properties: JsonObject | null
+  readonly timeZone: string | null
+  readonly locale: string | null
+}
+
 /** The part of the user group that a session leaves. */
 export interface Narrowing {
   /**
@@ -136,11 +145,18 @@ export interface IntrospectedUserGroup {
   /** Registered data sources by mapping key. Mapping entries that name no registered data source are absent. */
   readonly dataSources: Readonly<Record<string, MappedDataSource>>
   readonly properties: JsonObject | null
+  /** Claim `jti` of a session. Null for a user group token. */
+  readonly sessionId: string | null
+  /** The viewer of a session. Null for a user group token. */
+  readonly viewer: IntrospectedViewer | null
+  /** The only dashboards that the session is for. Null for all. */
+  readonly resources: readonly string[] | null
   readonly token: {
     /** Milliseconds since the Unix epoch. */
     readonly issuedAt: number
     /**
-     * End of the grace period of a superseded token, in milliseconds since the Unix epoch. Null for the current token.
+     * End of the session, or of the grace period of a superseded token, in milliseconds since the Unix epoch. Null for the current
+     * user group token.
      */
     readonly expiresAt: number | null
   }

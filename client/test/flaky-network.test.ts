@@ -14,7 +14,7 @@ const fates: readonly Fate[] = [
   'loses half of the response',
 ]
 
-describeClients('unreliable network', ({ clientOf }) => {
+describeClients('unreliable network', ({ language, clientOf }) => {
   const service = sharedService()
   const apiToken = () => service().tokens.Testing
   const direct = () => clientOf(service().origin, { apiToken: apiToken() })
@@ -41,8 +41,11 @@ describeClients('unreliable network', ({ clientOf }) => {
     const always = Array.from({ length: 100 }, () => 'is reset' as const)
     const network = await startFlakyNetwork(t, service().origin, ...always)
     const client = clientOf(network.origin, { apiToken: apiToken(), maxTries: 4 })
-    const error = await transportFailure(client.getOrCreate({ userGroupId: 'a', name: 'A' }))
-    assert.deepEqual([error.code, network.connections()], ['unreachable', 4])
+    const error = await transportFailure(client.update({ userGroupId: 'a', name: 'A' }))
+    assert.equal(error.code, 'unreachable')
+    const connections = network.connections()
+    // The HTTP client of Java itself connects again.
+    assert.ok(language === 'Java' ? connections >= 4 : connections === 4, `${connections} connections`)
   })
 })
 

@@ -56,6 +56,8 @@ const create: Step = {
 const replaced = { name: 'A', token: 'replaced' } as const
 const refusal = (refused: string, exitCode: 1 | 2, message: RegExp) => ({ refused, exitCode, message })
 
+const typed = { Go: 'its compiler refuses the value', Java: 'its compiler refuses the value' }
+
 const cases: readonly Case[] = [
   { name: 'create', steps: [create], leaves: full, firstToken: 'works' },
   {
@@ -141,6 +143,7 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: full,
+    notIn: typed,
   },
   {
     name: 'a wrong type of a field',
@@ -153,6 +156,7 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: full,
+    notIn: typed,
   },
   {
     name: 'a name that is too long',
@@ -177,7 +181,11 @@ const cases: readonly Case[] = [
       },
     ],
     leaves: full,
-    notIn: { ugs: 'it has no option for unknown fields', Python: 'an unknown argument is a TypeError' },
+    notIn: {
+      ...typed,
+      ugs: 'it has no option for unknown fields',
+      Python: 'an unknown argument is a TypeError',
+    },
   },
   {
     name: 'update what is not there',

@@ -4,6 +4,7 @@ import { UserGroupManagement } from '../src/index.ts'
 import { apiToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { allOf, sharedManagement } from './support/management.ts'
+import { describeManagements } from './support/managements.ts'
 import { json, serve } from './support/scripted-server.ts'
 
 describe('several thousand user groups', () => {
@@ -99,13 +100,12 @@ describe('several thousand user groups', () => {
   })
 })
 
-describe('list', () => {
-  const page = (next: string | null) => json({ success: 1, user_groups: [], next_cursor: next })
-  const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
+const page = (next: string | null) => json({ success: 1, user_groups: [], next_cursor: next })
 
+describeManagements('list', ({ managementOf }) => {
   it('continues after empty pages, with the previous cursor and the same search', async (t) => {
     const { origin, received } = await serve(t, page('a&b'), page('c'), page(null))
-    const list = over(origin).searchUserGroups({ name: 'ä b', limit: 3 })
+    const list = managementOf({ origin, apiToken }).searchUserGroups({ name: 'ä b', limit: 3 })
     assert.deepEqual(await allOf(list), [])
     const search = 'name=%C3%A4%20b&limit=3'
     assert.deepEqual(
@@ -117,6 +117,16 @@ describe('list', () => {
     assert.equal(received.at(-1)?.path, `/admin/v1/user-groups?${search}`)
   })
 
+  it('fails with bad_response if a cursor repeats', async (t) => {
+    const { origin, received } = await serve(t, page('again'))
+    const error = await transportFailure(allOf(managementOf({ origin, apiToken }).searchUserGroups()))
+    assert.deepEqual([error.code, received.length], ['bad_response', 2])
+  })
+})
+
+describe('list', () => {
+  const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
+
   it('sends no request before it is iterated', async (t) => {
     const { origin, received } = await serve(t, page(null))
     over(origin).searchUserGroups()
@@ -124,12 +134,6 @@ describe('list', () => {
     over(origin).listIsolationFindings()
     over(origin).listDataSources()
     assert.equal(received.length, 0)
-  })
-
-  it('fails with bad_response if a cursor repeats', async (t) => {
-    const { origin, received } = await serve(t, page('again'))
-    const error = await transportFailure(allOf(over(origin).searchUserGroups()))
-    assert.deepEqual([error.code, received.length], ['bad_response', 2])
   })
 
   it('stops when the signal is aborted', async (t) => {

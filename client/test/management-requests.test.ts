@@ -4,6 +4,7 @@ import { UserGroupManagement } from '../src/index.ts'
 import { apiToken, assertNoToken, transportFailure } from './support/client.ts'
 import { startHttpProxy } from './support/http-proxy.ts'
 import { sharedManagement } from './support/management.ts'
+import { describeManagements } from './support/managements.ts'
 import { respond, json, never, serve } from './support/scripted-server.ts'
 
 const over = (origin: string) => new UserGroupManagement({ origin, apiToken })
@@ -29,6 +30,7 @@ const calls: Readonly<Record<string, Call>> = {
         .page('c'),
     'GET /user-groups?text=%C3%A9&user_group_id_prefix=a%2Fb&name=%2B&property=%2Fplan&property_value=false&schema=s&data_source=d&suspended=true&health=unresolved&limit=5&cursor=c',
   ],
+  getOverview: [(m) => m.getOverview(), 'GET /overview'],
   createUserGroup: [
     (m) => m.createUserGroup({ userGroupId: 'a', name: 'A', mapping: { '40': '213' } }),
     'POST /user-groups',
@@ -47,6 +49,12 @@ const calls: Readonly<Record<string, Call>> = {
     undefined,
     '"7.4"',
   ],
+  deleteUserGroupByProvidedId: [
+    (m) => m.deleteUserGroupByProvidedId({ userGroupId: 'a b/é' }),
+    'DELETE /user-groups?user_group_id=a%20b%2F%C3%A9',
+  ],
+  listConsoleSessions: [(m) => m.listConsoleSessions(), 'GET /console-sessions'],
+  endConsoleSession: [(m) => m.endConsoleSession(7), 'POST /console-sessions/7/end'],
   getUserGroupToken: [(m) => m.getUserGroupToken(7), 'GET /user-groups/7/token'],
   suspendUserGroup: [
     (m) => m.suspendUserGroup(7, { ifRevision: 12 }),
@@ -78,8 +86,35 @@ const calls: Readonly<Record<string, Call>> = {
     (m) => m.listDeletedUserGroups({ limit: 3 }).page(),
     'GET /deleted-user-groups?limit=3',
   ],
+  eraseUserGroup: [(m) => m.eraseUserGroup(7), 'DELETE /deleted-user-groups/7'],
   restoreDeletedUserGroup: [(m) => m.restoreDeletedUserGroup(7), 'POST /deleted-user-groups/7/restore'],
-  listIsolationFindings: [(m) => m.listIsolationFindings().page('c'), 'GET /isolation-findings?cursor=c'],
+  createJob: [
+    (m) => m.createJob({ action: 'rotate', gracePeriodSeconds: 60, text: 'a', suspended: false }),
+    'POST /jobs',
+    { action: 'rotate', grace_period_seconds: 60, text: 'a', suspended: false },
+  ],
+  listJobs: [(m) => m.listJobs({ limit: 3 }).page('c'), 'GET /jobs?limit=3&cursor=c'],
+  getJob: [(m) => m.getJob(7), 'GET /jobs/7'],
+  cancelJob: [(m) => m.cancelJob(7), 'POST /jobs/7/cancel'],
+  listJobResults: [
+    (m) => m.listJobResults(7, { outcome: 'failed' }).page('c'),
+    'GET /jobs/7/results?outcome=failed&cursor=c',
+  ],
+  listIsolationFindings: [
+    (m) => m.listIsolationFindings({ kind: 'shared', status: 'open' }).page('c'),
+    'GET /isolation-findings?kind=shared&status=open&cursor=c',
+  ],
+  acceptIsolationFinding: [
+    (m) =>
+      m.acceptIsolationFinding({ kind: 'shared', schema: 's', dataSource: 'd', version: 'v', reason: 'r' }),
+    'POST /isolation-findings/accept',
+    { kind: 'shared', schema: 's', data_source: 'd', version: 'v', reason: 'r' },
+  ],
+  reopenIsolationFinding: [
+    (m) => m.reopenIsolationFinding({ kind: 'shared', schema: 's', dataSource: 'd' }),
+    'POST /isolation-findings/reopen',
+    { kind: 'shared', schema: 's', data_source: 'd' },
+  ],
   listPromotionCandidates: [
     (m) => m.listPromotionCandidates({ name: 'a', limit: 5 }).page('c'),
     'GET /promotions/candidates?name=a&limit=5&cursor=c',
@@ -147,11 +182,21 @@ const calls: Readonly<Record<string, Call>> = {
     (m) => m.listWebhookDeliveries(3, { state: 'failing', limit: 2 }).page('c'),
     'GET /webhook-endpoints/3/deliveries?state=failing&limit=2&cursor=c',
   ],
+  testWebhookEndpoint: [(m) => m.testWebhookEndpoint(3), 'POST /webhook-endpoints/3/test'],
+  getWebhookDelivery: [(m) => m.getWebhookDelivery(3, 4), 'GET /webhook-endpoints/3/deliveries/4'],
   redeliverWebhook: [(m) => m.redeliverWebhook(3, 4), 'POST /webhook-endpoints/3/deliveries/4/redeliver'],
   redeliverWebhooks: [
     (m) => m.redeliverWebhooks(3, { since: 1500, until: 2000 }),
     'POST /webhook-endpoints/3/redeliver',
     { since: '1970-01-01T00:00:01.500Z', until: '1970-01-01T00:00:02.000Z' },
+  ],
+  listUsage: [
+    (m) => m.listUsage({ month: '2026-11', by: 'viewer', teamId: '7,8', limit: 2 }).page('c'),
+    'GET /usage?month=2026-11&by=viewer&team_id=7%2C8&limit=2&cursor=c',
+  ],
+  eraseUsage: [
+    (m) => m.eraseUsage({ viewerId: 'u 7', teamId: 7 }),
+    'DELETE /usage?viewer_id=u%207&team_id=7',
   ],
   listAuditEvents: [
     (m) =>
@@ -178,11 +223,11 @@ it('the table covers every method', () => {
   assert.deepEqual(methods.sort(), [...Object.keys(calls), ...others].sort())
 })
 
-describe('management request', () => {
+describeManagements('management request', ({ managementOf }) => {
   for (const [name, [call, sent, body, ifMatch]] of Object.entries(calls)) {
     it(`${name} sends the expected request and refuses an incomplete response`, async (t) => {
       const { origin, received } = await serve(t, json({ success: 1 }), respond(201, '{"success":1}'))
-      const management = over(`${origin}/gateway`)
+      const management = managementOf({ origin: `${origin}/gateway`, apiToken })
       const codes = [await transportFailure(call(management)), await transportFailure(call(management))]
       assert.deepEqual(
         codes.map(({ code }) => code),
@@ -199,7 +244,9 @@ describe('management request', () => {
       assert.equal(received.length, 2)
     })
   }
+})
 
+describe('management response', () => {
   it('returns times as milliseconds since the epoch, and the registered data source of a finding', async (t) => {
     const at = '2030-01-01T00:00:00.123Z'
     const version = { name: 'A', mapping: null, properties: null, updated_at: at, updated_by: null }
@@ -211,13 +258,22 @@ describe('management request', () => {
       ...{ success: 1, user_group, variables: { provided_id: 'a', name: 'A', properties: null } },
       ...{
         data_sources: [],
-        token: { active: false, issued_at: at },
+        token: { active: false, issued_at: at, grace_periods: [] },
         last_introspected_at: at,
         versions: [],
       },
     }
     const registered = { id: 3, provided_id: 'eu', name: 'EU' }
-    const finding = { kind: 'unresolved', schema: 's', data_source: 'd', registered, user_groups: [] }
+    const finding = {
+      ...{ kind: 'unresolved', schema: 's', data_source: 'd', registered, user_groups: [] },
+      ...{
+        affected: { count: 0, is_exact: true },
+        changed_at: at,
+        status: 'open',
+        acceptance: null,
+        version: 'v',
+      },
+    }
     const { origin } = await serve(
       t,
       json(view),
@@ -239,10 +295,8 @@ describe('management request', () => {
 
   it('respects deadline and signal', async (t) => {
     const { origin } = await serve(t, never)
-    const startedAt = performance.now()
     const { code } = await transportFailure(over(origin).getUserGroup(7, { deadlineMs: 200 }))
     assert.equal(code, 'timed_out')
-    assert.ok(performance.now() - startedAt < 5000)
     const reason = new Error('gone')
     const options = { signal: AbortSignal.abort(reason) }
     await assert.rejects(over(origin).rotateUserGroupToken(7, {}, options), reason)

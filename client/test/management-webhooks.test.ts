@@ -23,7 +23,7 @@ it('an endpoint is created, receives events, is changed, rotated and deleted', a
   const { webhookEndpoint, secret } = await management.createWebhookEndpoint(fields)
   const { id, createdAt, updatedAt, ...others } = webhookEndpoint
   assert.deepEqual(others, {
-    ...{ ...fields, state: 'active', lastSuccessAt: null, failingSince: null },
+    ...{ ...fields, state: 'active', health: 'unknown', lastSuccessAt: null, failingSince: null },
     ...{ pending: 0, failing: 0, oldestEventAt: null, previousSecretsValidUntil: [] },
   })
   assert.ok(isRecent(createdAt) && updatedAt === createdAt)
@@ -41,7 +41,14 @@ it('an endpoint is created, receives events, is changed, rotated and deleted', a
   const { headers, body } = receiver.received.at(-1) ?? { headers: {}, body: '' }
   assert.equal(headers['webhook-id'], eventId)
   assert.equal(verified({ headers, body }, secret).type, 'user_group.suspended')
+  const details = await management.getWebhookDelivery(id, newest.id)
+  assert.equal(details.requestBody, body)
+  assert.equal(details.requestHeaders?.['webhook-signature'], headers['webhook-signature'])
+  assert.ok(details.responseHeaders?.date)
+  const tested = await management.testWebhookEndpoint(id)
+  assert.deepEqual([tested.delivered, tested.responseStatus], [true, 204])
   const healthy = await management.getWebhookEndpoint(id)
+  assert.equal(healthy.health, 'ok')
   assert.ok(isRecent(healthy.lastSuccessAt))
   assert.deepEqual(await management.listWebhookEndpoints(), [healthy])
 

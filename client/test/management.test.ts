@@ -110,7 +110,7 @@ describe('user groups', () => {
         },
         { schema: 'lost', dataSource: 'nowhere', hasSchema: false, registered: null },
       ],
-      token: { active: true, issuedAt: tokenIssuedAt },
+      token: { active: true, issuedAt: tokenIssuedAt, gracePeriods: [] },
     })
     assert.equal(userGroup.revision, 2)
     assert.equal(lastIntrospectedAt, null)
@@ -165,10 +165,10 @@ describe('user groups', () => {
     const { management, create, renderer, client } = await fixture()
     const { teamId } = await create('rotated')
     const first = await management.getUserGroupToken(teamId)
-    const second = await management.rotateUserGroupToken(teamId, { gracePeriodSeconds: 3600 })
+    const second = (await management.rotateUserGroupToken(teamId, { gracePeriodSeconds: 3600 })) ?? ''
     assert.equal((await client.getOrCreate({ userGroupId: 'rotated' })).userGroup.token, second)
     assert.ok(((await renderer.introspect(first))?.token.expiresAt ?? 0) > Date.now() + 3_500_000)
-    const third = await management.rotateUserGroupToken(teamId, {}, { ifRevision: 2 })
+    const third = (await management.rotateUserGroupToken(teamId, {}, { ifRevision: 2 })) ?? ''
     assert.equal(await renderer.introspect(second), null)
     assert.equal((await renderer.introspect(third))?.teamId, teamId)
     const { revision } = await management.getUserGroup(teamId)
@@ -225,15 +225,23 @@ describe('user groups', () => {
     const { management, create } = await fixture('Testing')
     const first = await create('shares-1', { name: 'One', mapping: { shared: 'a' } })
     const second = await create('shares-2', { name: 'Two', mapping: { shared: 'a' } })
-    assert.deepEqual(await allOf(management.listIsolationFindings({ limit: 1 })), [
-      {
-        ...{ kind: 'shared', schema: 'shared', dataSource: 'a', registered: null },
-        userGroups: [
-          { teamId: first.teamId, providedId: 'shares-1', name: 'One' },
-          { teamId: second.teamId, providedId: 'shares-2', name: 'Two' },
-        ],
-      },
-    ])
+    const [finding, ...others] = await allOf(management.listIsolationFindings({ limit: 1 }))
+    assert.ok(finding !== undefined && others.length === 0)
+    const { changedAt, version, ...shown } = finding
+    assert.ok(Date.now() - changedAt < 60_000)
+    assert.deepEqual(shown, {
+      ...{ kind: 'shared', schema: 'shared', dataSource: 'a', registered: null },
+      ...{ affected: { count: 2, isExact: true }, status: 'open', acceptance: null },
+      userGroups: [
+        { teamId: first.teamId, providedId: 'shares-1', name: 'One' },
+        { teamId: second.teamId, providedId: 'shares-2', name: 'Two' },
+      ],
+    })
+    const accepted = await management.acceptIsolationFinding({
+      ...{ kind: 'shared', schema: 'shared', dataSource: 'a', version, reason: 'A demo' },
+    })
+    assert.deepEqual([accepted.status, accepted.acceptance?.reason], ['accepted', 'A demo'])
+    await management.reopenIsolationFinding({ kind: 'shared', schema: 'shared', dataSource: 'a' })
   })
 
   it('createUserGroup creates a user group, but changes none; searchUserGroups returns its health', async () => {

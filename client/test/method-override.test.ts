@@ -113,6 +113,7 @@ function defineProxies({ clientOf }: ClientLibrary): void {
     const client = behind(proxy)
     await serviceFailure(client.getOrCreate({ userGroupId: '' }))
     await serviceFailure(client.update({ userGroupId: 'a', properties: { a: 'x'.repeat(2 ** 20) } }))
-    assert.deepEqual(shown(proxy), ['GET', 'PUT'])
+    // The connection may close before all of the body is sent. A client that then misses the response tries again.
+    assert.deepEqual([...new Set(shown(proxy))], ['GET', 'PUT'])
   })
 }

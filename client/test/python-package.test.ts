@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { errorTable } from '../../server/src/contract/errors.ts'
+import { createApiToken } from '../../server/test/support/command.ts'
 import { startService, temporaryFolder } from '../../server/test/support/service.ts'
 import { findTool, type Tool } from '../../server/test/support/tool.ts'
 import { pythonEnvironment, pythonFolder } from './support/python.ts'
@@ -80,24 +81,31 @@ print(json.dumps([[[str(file) for file in package.files], package.requires] for 
   })
 
   it('runs the programs of the README', async (t) => {
-    const { origin, tokens } = await startService(t)
+    const service = await startService(t)
+    const { origin, tokens } = service
     const programs = [...readme.matchAll(/^```python\n([^]*?)^```/gm)].map(([, program = '']) => program)
-    assert.equal(programs.length, 5)
+    assert.equal(programs.length, 8)
     const program = [
       ...programs.map((program) => program.replace('http://127.0.0.1:8080', origin)),
       'print(repr(updated), rotated.environment)',
+      'print(suspend(found), suspend(found))',
       'print(rename("customer-42", "Renamed"), rename("nobody", "Renamed"), rename("customer-42", ""))',
     ].join('\n')
     writeFileSync(join(folder, 'backend.py'), program)
-    const environment = { UGS_API_TOKEN: tokens.Testing }
+    const environment = {
+      UGS_API_TOKEN: tokens.Testing,
+      UGS_ADMIN_TOKEN: await createApiToken(service, 'Testing', '--scopes', 'admin'),
+    }
     const lines = (await run(python, ['-W', 'error', 'backend.py'], folder, environment)).trim().split('\n')
     assert.match(lines[0] ?? '', /^True ey[\w.-]+$/)
     assert.match(lines[1] ?? '', /^ugt_testing_\w+$/)
     assert.deepEqual(lines.slice(2), [
       "['Example customer']",
       'True',
+      'customer-42: 40 is 213, which is not registered',
       "UpdatedUserGroup(team_id=1, name='Example customer', provided_id='customer-42', " +
         "properties={'region': 'EU', 'plan': 'gold'}, environment='Testing') Testing",
+      'True changed meanwhile',
       "renamed not found ['/name must have 1 to 255 characters']",
     ])
   })

@@ -98,14 +98,14 @@ describeClients('request', ({ language, clientOf }) => {
   it('introspect sends a form', async (t) => {
     const { origin, received } = await serve(t, json(active))
     await clientOf(origin).introspect('a&b=ü')
-    const [request] = received
+    await clientOf(origin).introspect('a', { resource: 'b c' })
+    const [request, ofResource] = received
     assert.deepEqual(
       [request?.method, request?.path, request?.headers['content-type'], request?.body],
-      [
-        ...['POST', '/oauth2/introspect', 'application/x-www-form-urlencoded'],
-        'token=a%26b%3D%C3%BC&token_type_hint=user_group',
-      ],
+      [...['POST', '/oauth2/introspect', 'application/x-www-form-urlencoded'], 'token=a%26b%3D%C3%BC'],
     )
+    const form = new URLSearchParams(ofResource?.body)
+    assert.deepEqual([form.size, form.get('token'), form.get('resource')], [2, 'a', 'b c'])
   })
 
   it('keeps the path of a gateway', async (t) => {
@@ -136,7 +136,7 @@ describeClients('request', ({ language, clientOf }) => {
     await clientOf(origin).getOrCreate({ userGroupId: 'a' })
     assert.match(
       received[0]?.headers['user-agent'] ?? '',
-      /^user-group-service-(client|python)\/\d+\.\d+\.\d+\S*$/,
+      /^user-group-service-(client|python|go|java)\/\d+\.\d+\.\d+\S*$/,
     )
   })
 

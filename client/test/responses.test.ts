@@ -4,6 +4,7 @@ import { token, transportFailure } from './support/client.ts'
 import { describeClients } from './support/clients.ts'
 import {
   active,
+  activeSession,
   respond,
   created,
   json,
@@ -66,6 +67,7 @@ describeClients('response', ({ clientOf }) => {
       },
     },
     properties: { region: 'EU' },
+    ...{ sessionId: null, viewer: null, resources: null },
     token: { issuedAt: 1_790_000_000_000, expiresAt: null as number | null },
   }
 
@@ -87,6 +89,31 @@ describeClients('response', ({ clientOf }) => {
     })
   })
 
+  it('introspect, of a session', async (t) => {
+    const { origin } = await serve(
+      t,
+      json(activeSession),
+      json({ ...activeSession, viewer: { id: 'u-7' }, resources: undefined }),
+    )
+    const ofSession = {
+      ...introspected,
+      ...{ sessionId: '4kTq9cZ1Xw2b', resources: ['sales-overview'] as string[] | null },
+      token: { issuedAt: 1_790_000_000_000, expiresAt: 1_790_000_900_000 },
+    }
+    assert.deepEqual(await clientOf(origin).introspect(token), {
+      ...ofSession,
+      viewer: {
+        ...{ id: 'u-7', name: 'Ada', properties: { team_name: 1 } },
+        ...{ timeZone: 'Europe/Berlin', locale: 'de-DE' },
+      },
+    })
+    assert.deepEqual(await clientOf(origin).introspect(token), {
+      ...ofSession,
+      viewer: { id: 'u-7', name: null, properties: null, timeZone: null, locale: null },
+      resources: null,
+    })
+  })
+
   it('introspect, inactive token', async (t) => {
     const { origin } = await serve(t, json({ active: false }))
     assert.equal(await clientOf(origin).introspect(token), null)
@@ -94,7 +121,7 @@ describeClients('response', ({ clientOf }) => {
 
   it('introspect without a token sends no request', async (t) => {
     const { origin, received } = await serve(t, json(active))
-    for (const none of [undefined, '', 'x'.repeat(1001)]) {
+    for (const none of [undefined, '', 'x'.repeat(6 * 1024 + 1)]) {
       assert.equal(await clientOf(origin).introspect(none), null)
     }
     assert.equal(received.length, 0)
@@ -193,6 +220,12 @@ describeClients(
         data_sources: { 40: { id: 213, provided_id: 'a', name: 'A' } },
       },
       'another environment': { ...active, api_environment_tag: 'Production' },
+      'another type of token': { ...active, token_type: 'api_token' },
+      'a session without an end': { ...activeSession, exp: undefined },
+      'a session without an id': { ...activeSession, jti: undefined },
+      'a session without a viewer': { ...activeSession, viewer: undefined },
+      'a viewer without an id': { ...activeSession, viewer: { name: 'Ada' } },
+      'resources that are a text': { ...activeSession, resources: 'sales-overview' },
     }
     for (const [name, wrong] of Object.entries(wrongIntrospections)) {
       it(`of introspect: ${name}`, async (t) => {

@@ -67,6 +67,7 @@ describe('running service', () => {
       mapping: { 40: '213' },
       dataSources: {},
       properties: { region: 'EU' },
+      ...{ sessionId: null, viewer: null, resources: null },
     })
     assert.ok(Math.abs((issued?.issuedAt ?? 0) - Date.now()) < 60_000)
     assert.equal(issued?.expiresAt, null)

@@ -14,11 +14,13 @@ import { describeClients, type Client } from './support/clients.ts'
 describeClients('viewer sessions of a running service', ({ clientOf }) => {
   const service = sharedService({ UGS_PUBLIC_URL: 'https://user-groups.example.com' })
   let client: Client
+  let renderer: Client
   let introspect: Introspect
   before(async () => {
     client = clientOf(service().origin, { apiToken: service().tokens.Testing })
-    const renderer = await createApiToken(service(), 'Testing', '--scopes', 'introspect')
-    introspect = introspector(service().origin, renderer)
+    const apiToken = await createApiToken(service(), 'Testing', '--scopes', 'introspect')
+    introspect = introspector(service().origin, apiToken)
+    renderer = clientOf(service().origin, { apiToken })
     const properties = { regions: ['EU', 'US'], plan: 'gold' }
     await client.getOrCreate({ userGroupId: 'a', name: 'A', properties, mapping: { sales: '1', other: '2' } })
   })
@@ -38,6 +40,11 @@ describeClients('viewer sessions of a running service', ({ clientOf }) => {
     assert.deepEqual(shown, { ...viewer, time_zone: 'Europe/Berlin' })
     assert.deepEqual([properties, mapping], [{ regions: ['EU'], plan: 'gold' }, { sales: '1' }])
     assertInactive(await introspect(token, { resource: 'others' }))
+    const seen = await renderer.introspect(token, { resource: 'overview' })
+    assert.deepEqual([seen?.providedId, seen?.sessionId, seen?.resources], ['a', sessionId, ['overview']])
+    assert.deepEqual(seen?.viewer, { ...viewer, timeZone: 'Europe/Berlin' })
+    assert.deepEqual([seen.properties, seen.token.expiresAt], [properties, expiresAt])
+    assert.equal(await renderer.introspect(token, { resource: 'others' }), null)
   })
 
   it('carry content for engines that verify tokens themselves', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { ServiceError, TransportError, type ErrorCode, type TransportErrorCode } from '../../src/errors.ts'
 import { UserGroupClient as FetchClient } from '../../src/fetch.ts'
 import { UserGroupClient } from '../../src/index.ts'
-import { apiToken, assertNoToken } from './client.ts'
-import { findPython, runPythonCall, type PythonCall, type PythonError } from './python.ts'
+import { snakeCased } from '../../src/names.ts'
+import { camelCased, RemoteFailure, remotesFor, type Remote } from './adapters.ts'
+import { apiToken } from './client.ts'
 import { TestClock } from './test-clock.ts'
 
 /** A client library, with the interface of the TypeScript client. */
@@ -14,7 +14,7 @@ export type Client = Pick<
 >
 
 export interface ClientLibrary {
-  readonly language: 'TypeScript' | 'TypeScript with fetch' | 'Python'
+  readonly language: 'TypeScript' | 'TypeScript with fetch' | Remote['language']
   /** Creates a client with the API token of `client.ts`. */
   readonly clientOf: (origin: string, options?: ClientOptions) => Client
   /**
@@ -52,8 +52,8 @@ function typeScriptLibrary(
 }
 
 /**
- * Defines a suite for each client library, or only for those that send a GET with a body. The suites for Python are skipped with a
- * message if Python is missing.
+ * Defines a suite for each client library, or only for those that send a GET with a body. Suites are skipped with a message if the
+ * language is missing.
  */
 export function describeClients(
   name: string,
@@ -65,20 +65,19 @@ export function describeClients(
     const language = 'TypeScript with fetch'
     describe(`${name}, ${language}`, () => define(typeScriptLibrary(language, FetchClient)))
   }
-  for (const isAsync of [false, true]) {
-    const suite = `${name}, Python${isAsync ? ' with asyncio' : ''}`
-    const python = findPython(suite)
-    describe(suite, { skip: python === undefined }, () => {
-      if (python !== undefined) define(pythonLibrary(python, isAsync))
+  for (const remote of remotesFor(name)) {
+    const isMissing = 'missing' in remote
+    describe(`${name}, ${isMissing ? remote.missing : remote.variant}`, { skip: isMissing }, () => {
+      if (!isMissing) define(remoteLibrary(remote))
     })
   }
 }
 
-function pythonLibrary(python: string, isAsync: boolean): ClientLibrary {
+function remoteLibrary(remote: Remote): ClientLibrary {
   const clientOf = (origin: string, options: ClientOptions) =>
-    new PythonClient(python, isAsync, snakeCase({ origin, apiToken, ...options }))
+    new RemoteClient(remote, snakeCased({ origin, apiToken, ...options }))
   return {
-    language: 'Python',
+    language: remote.language,
     clientOf: (origin, options = {}) => clientOf(origin, options),
     async pausesOf(origin, count, callOf) {
       const client = clientOf(origin, {})
@@ -90,44 +89,36 @@ function pythonLibrary(python: string, isAsync: boolean): ClientLibrary {
   }
 }
 
-interface PythonUserGroup {
-  readonly team_id: number
-  readonly token: string
-  readonly name: string
-  readonly provided_id: string
-  readonly [more: string]: unknown
-}
-
-class PythonClient implements Client {
+class RemoteClient implements Client {
   pauses: readonly number[] = []
-  readonly #python: string
-  readonly #isAsync: boolean
-  readonly #options: Readonly<Record<string, unknown>>
+  readonly #remote: Remote
+  readonly #options: object
 
-  constructor(python: string, isAsync: boolean, options: Readonly<Record<string, unknown>>) {
-    this.#python = python
-    this.#isAsync = isAsync
+  constructor(remote: Remote, options: object) {
+    this.#remote = remote
     this.#options = options
   }
 
   async getOrCreate(fields: object) {
-    const result = await this.#call('get_or_create', snakeCase(fields))
+    const result = await this.#call('get_or_create', snakeCased(fields))
     const { new_user_group: newUserGroup, user_group: group, ...more } = result as Record<string, unknown>
-    return { newUserGroup, userGroup: camelCase(group as object), ...more } as never
+    return { newUserGroup, userGroup: camelCased(group as object), ...more } as never
   }
 
   async update(fields: object) {
-    return camelCase((await this.#call('update', snakeCase(fields))) as object) as never
+    return camelCased((await this.#call('update', snakeCased(fields))) as object) as never
   }
 
   async rotate(rotation: object, options: object = {}) {
-    return camelCase((await this.#call('rotate', snakeCase({ ...rotation, ...options }))) as object) as never
+    return camelCased(
+      (await this.#call('rotate', snakeCased({ ...rotation, ...options }))) as object,
+    ) as never
   }
 
   async createSession(userGroupId: string, viewer: object, options: object = {}) {
-    const args = { ...snakeCase({ userGroupId, ...options }), viewer: snakeCase(viewer) }
+    const args = { ...snakeCased({ userGroupId, ...options }), viewer: snakeCased(viewer) }
     const session = (await this.#call('create_session', args)) as { readonly expires_at: string }
-    return { ...camelCase(session), expiresAt: Date.parse(session.expires_at) } as never
+    return { ...camelCased(session), expiresAt: Date.parse(session.expires_at) } as never
   }
 
   async endSessions(userGroupId: string, viewerId?: string) {
@@ -135,63 +126,42 @@ class PythonClient implements Client {
     return ((await this.#call('end_sessions', args)) ?? undefined) as undefined
   }
 
-  async introspect(token: string | null | undefined) {
-    const group = (await this.#call('introspect', { token: token ?? null })) as PythonIntrospection | null
+  async introspect(token: string | null | undefined, options: object = {}) {
+    const args = { token: token ?? null, ...snakeCased(options) }
+    const group = (await this.#call('introspect', args)) as RemoteIntrospection | null
     if (group === null) return null
     const { token_issued_at: issued, token_expires_at: expires, ...others } = group
     const sources = Object.entries(group.data_sources).map(([key, { schema, ...source }]) => [
       key,
-      { ...camelCase(source), schema: camelCase(schema) },
+      { ...camelCased(source), schema: camelCased(schema) },
     ])
     return {
-      ...camelCase(others),
+      ...camelCased(others),
       dataSources: Object.fromEntries(sources) as unknown,
+      viewer: group.viewer && camelCased(group.viewer),
       token: { issuedAt: Date.parse(issued), expiresAt: expires && Date.parse(expires) },
     } as never
   }
 
-  async #call(method: PythonCall['method'], args: object): Promise<unknown> {
-    const call = { client: this.#options, method, args, isAsync: this.#isAsync }
-    const { result, error, pauses } = await runPythonCall(this.#python, call)
-    this.pauses = pauses.map((seconds) => seconds * 1000)
-    if (error !== undefined) throw errorOf(error)
-    return result
+  async #call(method: string, args: object): Promise<unknown> {
+    const call = { api: 'UserGroupClient', client: this.#options, method, args } as const
+    try {
+      const { result, pauses } = await this.#remote.run(call)
+      this.pauses = pauses
+      return result
+    } catch (error) {
+      if (!(error instanceof RemoteFailure)) throw error
+      this.pauses = error.pauses
+      throw error.cause
+    }
   }
 }
 
-interface PythonIntrospection extends Omit<PythonUserGroup, 'token'> {
+interface RemoteIntrospection {
   readonly data_sources: Readonly<
     Record<string, { readonly schema: object; readonly [member: string]: unknown }>
   >
+  readonly viewer: object | null
   readonly token_issued_at: string
   readonly token_expires_at: string | null
-}
-
-function errorOf({ type, code, message, status, ...details }: PythonError): ServiceError | TransportError {
-  assertNoToken(details.printed)
-  const seconds = details.retry_after_seconds
-  const retryAfterMs = seconds === null ? undefined : seconds * 1000
-  if (type === 'TransportError')
-    return new TransportError(code as TransportErrorCode, message, {
-      status: status ?? undefined,
-      retryAfterMs,
-    })
-  const { fields, request_id = '' } = details
-  return new ServiceError(
-    { code: code as ErrorCode, message, request_id, fields: [...fields] },
-    { status: status ?? 0, retryAfterMs },
-  )
-}
-
-/** Converts the keys of an object, but not of its values. */
-function snakeCase(object: object): Record<string, unknown> {
-  return renamed(object, (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-}
-
-function camelCase(object: object): Record<string, unknown> {
-  return renamed(object, (key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
-}
-
-function renamed(object: object, rename: (key: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [rename(key), value as unknown]))
 }

@@ -147,6 +147,21 @@ export const retriedOperations: readonly RetriedOperation[] = [
     },
   },
   {
+    name: 'eraseUserGroup',
+    fails: true,
+    prepare: async (fixture, id) => {
+      const teamId = await changed(fixture, id)
+      await fixture.management.deleteUserGroup(teamId)
+      return {
+        call: (management) => management.eraseUserGroup(teamId),
+        done: async () => {
+          const deleted = await allOf(fixture.management.listDeletedUserGroups())
+          assert.ok(!deleted.some((group) => group.teamId === teamId))
+        },
+      }
+    },
+  },
+  {
     name: 'promoteUserGroups',
     prepare: async ({ management: direct }, id, testing) => {
       await testing.create(id)

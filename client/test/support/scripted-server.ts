@@ -118,3 +118,13 @@ export const active = {
   },
   properties: { region: 'EU' },
 }
+
+export const activeSession = {
+  ...active,
+  ...{ token_type: 'viewer_session', exp: 1_790_000_900, jti: '4kTq9cZ1Xw2b' },
+  viewer: {
+    ...{ id: 'u-7', name: 'Ada', properties: { team_name: 1 } },
+    ...{ time_zone: 'Europe/Berlin', locale: 'de-DE' },
+  },
+  resources: ['sales-overview'],
+}

@@ -259,7 +259,7 @@ class Cancellation(unittest.IsolatedAsyncioTestCase):
                 with self.assertRaises(asyncio.CancelledError):
                     await task
                 await closed.wait()
-            client._executor.shutdown()
+            client._threads._executor.shutdown()
         self.assertEqual(len(connections), 1)
 
     async def test_the_deadline_ends_the_wait_for_a_thread(self) -> None:

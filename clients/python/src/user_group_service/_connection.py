@@ -6,18 +6,19 @@ import logging
 import random
 import ssl
 from dataclasses import dataclass, field
-from typing import Callable, Dict, FrozenSet, Generic, Mapping, Optional, Set, TypeVar, Union
+from typing import Any, Callable, Dict, FrozenSet, Generic, Mapping, Optional, Set, TypeVar, Union
 from urllib.parse import SplitResult, quote, urlsplit
 
 from ._clock import Cancellation, Clock
-from ._json import read_json
-from ._transport import Request, Transport
+from ._json import Expected, read_json
+from ._transport import Request, Transport, max_response_bytes
 from ._version import __version__
 from .errors import ServiceError, TransportError, timed_out
 
 logger = logging.getLogger("user_group_service")
 
 Result = TypeVar("Result")
+Failure = Union[ServiceError, TransportError]
 
 # Pause before the second attempt. Doubles with each attempt, up to the maximum.
 _initial_delay_seconds = 0.1
@@ -28,8 +29,8 @@ _max_deadline_seconds = 2_147_483
 
 _retryable_statuses = frozenset({408, 429, 500, 502, 503, 504})
 
-# Methods that a proxy may refuse, with the statuses that proxies use for it. The service accepts them as a POST with
-# `X-HTTP-Method-Override` too. Both forms are the same operation, so sending the second is safe.
+# Methods that a proxy may refuse, with the statuses that proxies use for it. If an operation has an override, the service accepts it
+# as a POST with `X-HTTP-Method-Override` too. Both forms are the same operation, so sending the second is safe.
 _refusals: Dict[str, FrozenSet[int]] = {
     "GET": frozenset({400, 403, 405, 411, 413, 501}),
     "PUT": frozenset({403, 405, 501}),
@@ -41,9 +42,20 @@ class Operation(Generic[Result]):
     method: str
     path: str
     headers: Mapping[str, str]
-    body: bytes
+    body: Optional[bytes]
     read: Callable[[object], Result]
     """Converts the JSON of a successful response."""
+    has_override: bool = False
+    status: int = 200
+    """Status of a successful response."""
+    max_response_bytes: int = max_response_bytes
+    is_ndjson: bool = False
+    """True if the response is NDJSON. `read` then gets the list of its lines."""
+    is_non_idempotent: bool = False
+    """True if a second execution has a second effect. It is not retried once an attempt may have taken effect."""
+    after_ambiguous_failure: Mapping[str, Callable[[Failure, ServiceError], Any]] = field(default_factory=dict)
+    """Handlers for error codes of a retry that follows an attempt with an unknown outcome, which may mean that the attempt took
+    effect. A handler gets the failure of that attempt, and returns the result or raises an error."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,7 @@ class Connection:
         """
         is_last_attempt = self._max_tries == 1
         attempts = 0
+        ambiguous: Optional[Failure] = None
         while True:
             attempts += 1
             limits.cancellation.check()
@@ -97,12 +110,20 @@ class Connection:
             if now >= limits.deadline:
                 raise timed_out(self.transport.origin)
             # Half of the remaining time, so that one missing response leaves time for another attempt.
-            until = limits.deadline if is_last_attempt else (now + limits.deadline) / 2
+            uses_whole_deadline = is_last_attempt or operation.is_non_idempotent
+            until = limits.deadline if uses_whole_deadline else (now + limits.deadline) / 2
             try:
                 return self._attempt(operation, until, limits.cancellation)
             except (ServiceError, TransportError) as error:
                 logger.debug("%s %s, attempt %d: %s", operation.method, operation.path, attempts, error)
-                if is_last_attempt or not _is_retryable(error):
+                handle = operation.after_ambiguous_failure.get(error.code)
+                if ambiguous is not None and handle is not None and isinstance(error, ServiceError):
+                    result: Result = handle(ambiguous, error)
+                    return result
+                is_ambiguous = _may_have_taken_effect(error)
+                if is_ambiguous:
+                    ambiguous = error
+                if is_last_attempt or not _is_retryable(error) or (is_ambiguous and operation.is_non_idempotent):
                     raise
                 # A slow service gets only one more attempt.
                 is_last_attempt = attempts == self._max_tries - 1 or error.code == "timed_out"
@@ -116,6 +137,8 @@ class Connection:
     def _attempt(self, operation: Operation[Result], until: float, cancellation: Cancellation) -> Result:
         """Sends the operation. If a proxy does not pass the method, sends it again with the override header."""
         method = operation.method
+        if not operation.has_override:
+            return self._send(operation, method, until, cancellation)
         if method not in self._overridden:
             try:
                 return self._send(operation, method, until, cancellation)
@@ -140,9 +163,17 @@ class Connection:
             **operation.headers,
             **override,
         }
-        request = Request(method, operation.path, headers, operation.body)
+        request = Request(
+            method,
+            operation.path,
+            headers,
+            operation.body,
+            operation.max_response_bytes,
+            operation.is_non_idempotent,
+        )
         response = self.transport.exchange(request, until, cancellation)
-        return operation.read(read_json(response, self.clock.now()))
+        expected = Expected(method, operation.status, self.clock.now(), operation.is_ndjson)
+        return operation.read(read_json(response, expected))
 
 
 def retry_delay_seconds(attempts: int) -> float:
@@ -157,11 +188,18 @@ def checked_idempotency_key(key: str) -> str:
     return key
 
 
+def _may_have_taken_effect(failure: Failure) -> bool:
+    # The service also responds with 503 if it loses its store in the middle of a change.
+    if isinstance(failure, ServiceError):
+        return (failure.status or 0) >= 500
+    return failure.is_sent and failure.status != 429
+
+
 def _is_visible_ascii(text: object) -> bool:
     return isinstance(text, str) and text != "" and text.isascii() and text.isprintable()
 
 
-def _is_retryable(failure: Union[ServiceError, TransportError]) -> bool:
+def _is_retryable(failure: Failure) -> bool:
     if isinstance(failure, ServiceError):
         return failure.status in _retryable_statuses or failure.code == "idempotency_key_in_use"
     return failure.code in ("unreachable", "timed_out") or (
@@ -169,7 +207,7 @@ def _is_retryable(failure: Union[ServiceError, TransportError]) -> bool:
     )
 
 
-def _needs_override(method: str, failure: Union[ServiceError, TransportError]) -> bool:
+def _needs_override(method: str, failure: Failure) -> bool:
     """Returns True if a proxy probably refused the method, or dropped the body because of it."""
     if method not in _refusals:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import json
 import re
+from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, NoReturn, Optional
 
 from ._transport import Response
@@ -51,33 +52,46 @@ def _check_keys(value: object) -> None:
             _check_keys(item)
 
 
-def read_json(response: Response, now: float) -> object:
-    """Returns the JSON of a successful response. `now` is in seconds since the Unix epoch.
+@dataclass(frozen=True)
+class Expected:
+    method: str
+    status: int
+    """Status of a successful response."""
+    now: float
+    """Seconds since the Unix epoch, to interpret a `Retry-After` that is a date."""
+    is_ndjson: bool
+    """True if the body is NDJSON, which is read as a list."""
+
+
+def read_json(response: Response, expected: Expected) -> object:
+    """Returns the JSON of a successful response.
 
     Raises ServiceError if the service responded with an error, and TransportError if the response is not from the service.
     """
     status = response.status
     if status >= 400:
-        retry_after = _retry_after_seconds(response.retry_after, now)
+        retry_after = _retry_after_seconds(response.retry_after, expected.now)
         error = _parse(response.body)
         raise (
             _service_error(error, status, retry_after)
             or _oauth_error(error, status, retry_after)
             or TransportError(
                 "refused",
-                f"A proxy in front of the User Group Service refused the request with status {status}. "
-                "Check origin and the proxies on the way.",
+                f"A proxy in front of the User Group Service refused {expected.method} with status {status}. "
+                f"Check origin, and that the proxies on the way pass {expected.method}.",
                 status,
                 retry_after,
             )
         )
-    if status != 200:
+    if status != expected.status:
         raise bad_response(f"its status is {status}", status)
-    if response.content_type.split(";")[0].strip().lower() != "application/json":
-        raise bad_response("its Content-Type is not application/json", status)
+    media_type = "application/x-ndjson" if expected.is_ndjson else "application/json"
+    if response.content_type.split(";")[0].strip().lower() != media_type:
+        raise bad_response(f"its Content-Type is not {media_type}", status)
     if response.body is None:
         raise bad_response("it is too long", status)
-    value = _parse(response.body)
+    body = response.body
+    value = _parse(b"[" + body.rstrip().replace(b"\n", b",") + b"]" if expected.is_ndjson else body)
     if value is None:
         raise bad_response("it is not JSON", status)
     return value

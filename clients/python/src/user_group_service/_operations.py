@@ -28,8 +28,8 @@ from .user_group import (
     ViewerSession,
 )
 
-# Longer strings cannot be tokens: the service issues at most 80 characters.
-_max_token_length = 1000
+# Longer strings cannot be tokens: the service issues sessions of at most 6 KiB.
+_max_token_length = 6 * 1024
 
 _json_type = {"Content-Type": "application/json"}
 
@@ -43,14 +43,14 @@ def get_or_create(
     user_group_id: str, name: Name, mapping: MappingField, properties: Properties
 ) -> Operation[GetOrCreateResult]:
     body = _user_group_body(user_group_id, name, mapping, properties)
-    return Operation("GET", "/api/user", _json_type, body, read_get_or_create)
+    return Operation("GET", "/api/user", _json_type, body, read_get_or_create, has_override=True)
 
 
 def update(
     user_group_id: str, name: Name, mapping: MappingField, properties: Properties
 ) -> Operation[UpdatedUserGroup]:
     body = _user_group_body(user_group_id, name, mapping, properties)
-    return Operation("PUT", "/api/user", _json_type, body, read_update)
+    return Operation("PUT", "/api/user", _json_type, body, read_update, has_override=True)
 
 
 def rotate(
@@ -91,11 +91,12 @@ def end_sessions(user_group_id: str, viewer_id: Optional[str]) -> Operation[None
     return Operation("POST", "/api/user/end-sessions", _json_type, body, read_end_sessions)
 
 
-def introspect(token: Optional[str]) -> Optional[Operation[Optional[IntrospectedUserGroup]]]:
+def introspect(token: Optional[str], resource: Optional[str]) -> Optional[Operation[Optional[IntrospectedUserGroup]]]:
     """Returns None if the text cannot be a token."""
     if not isinstance(token, str) or token == "" or len(token) > _max_token_length:
         return None
-    form = urlencode({"token": token, "token_type_hint": "user_group"}, errors="replace").encode()
+    fields = {"token": token, **({} if resource is None else {"resource": resource})}
+    form = urlencode(fields, errors="replace").encode()
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return Operation("POST", "/oauth2/introspect", headers, form, read_introspection)
 

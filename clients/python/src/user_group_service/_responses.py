@@ -9,6 +9,7 @@ from .errors import bad_response
 from .user_group import (
     GetOrCreateResult,
     IntrospectedUserGroup,
+    IntrospectedViewer,
     MappedDataSource,
     RotatedUserGroup,
     Schema,
@@ -42,16 +43,20 @@ def _is_time(value: Any) -> bool:
     return _is_count(value) and int(value) < 253_402_300_800
 
 
-def _parsed_time(text: str) -> datetime:
+def parsed_time(text: str) -> datetime:
     # Before Python 3.11, fromisoformat does not know the Z.
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def _is_time_text(value: Any) -> bool:
+def is_time_text(value: Any) -> bool:
     try:
-        return isinstance(value, str) and _parsed_time(value).tzinfo is not None
+        return isinstance(value, str) and parsed_time(value).tzinfo is not None
     except ValueError:
         return False
+
+
+def _optional(is_valid: Check) -> Check:
+    return lambda value: value is ... or is_valid(value)
 
 
 _identity: Shape = {"team_id": _is_count, "token": _is_text, "name": _is_text, "provided_id": _is_text}
@@ -63,7 +68,7 @@ _created: Shape = {**_rotated, "new_user_group": lambda value: isinstance(value,
 _session: Shape = {
     "token": _is_text,
     "session_id": _is_text,
-    "expires_at": _is_time_text,
+    "expires_at": is_time_text,
     "expires_in_seconds": _is_count,
 }
 _schema: Shape = {"id": _is_count, "provided_id": _is_text}
@@ -72,14 +77,27 @@ _introspection: Shape = {
     **_environment,
     **_properties,
     "active": lambda value: value is True,
-    "token_type": lambda value: bool(value == "user_group"),
+    "token_type": lambda value: value in ("user_group", "viewer_session"),
     "sub": _is_text,
     "iat": _is_time,
-    "exp": lambda value: value is ... or _is_time(value),
+    "exp": _optional(_is_time),
     "team_id": _is_count,
     "name": _is_text,
     "mapping": lambda value: value is None or (isinstance(value, dict) and all(map(_is_text, value.values()))),
     "data_sources": _is_object,
+}
+_active_session: Shape = {
+    "exp": _is_time,
+    "jti": _is_text,
+    "viewer": _is_object,
+    "resources": _optional(lambda value: isinstance(value, list) and all(map(_is_text, value))),
+}
+_viewer: Shape = {
+    "id": _is_text,
+    "name": _optional(_is_text),
+    "properties": _optional(_is_object),
+    "time_zone": _optional(_is_text),
+    "locale": _optional(_is_text),
 }
 
 
@@ -111,7 +129,7 @@ def read_session(value: object) -> ViewerSession:
     return ViewerSession(
         session["token"],
         session["session_id"],
-        _parsed_time(session["expires_at"]),
+        parsed_time(session["expires_at"]),
         session["expires_in_seconds"],
     )
 
@@ -127,6 +145,13 @@ def read_introspection(value: object) -> Optional[IntrospectedUserGroup]:
             return None
         raise bad_response("it is inactive but has more members")
     response = _read(value, "the response", _introspection)
+    session: Mapping[str, Any] = {}
+    viewer: Optional[IntrospectedViewer] = None
+    if response["token_type"] == "viewer_session":
+        session = _read(value, "the response", _active_session)
+        shown = _read(session["viewer"], "viewer", _viewer)
+        members: Dict[str, Any] = {name: shown.get(name) for name in _viewer}
+        viewer = IntrospectedViewer(**members)
     expiry = response.get("exp")
     return IntrospectedUserGroup(
         provided_id=response["sub"],
@@ -136,6 +161,9 @@ def read_introspection(value: object) -> Optional[IntrospectedUserGroup]:
         mapping=response["mapping"],
         data_sources={key: _read_data_source(item) for key, item in response["data_sources"].items()},
         properties=response["properties"],
+        session_id=session.get("jti"),
+        viewer=viewer,
+        resources=session.get("resources"),
         token_issued_at=_time(response["iat"]),
         token_expires_at=None if expiry is None else _time(expiry),
     )

@@ -24,7 +24,7 @@ from ._clock import Cancellation, Clock
 from .errors import TransportError, bad_response, timed_out
 
 # Far above a response with one user group of the largest properties and mapping.
-_max_response_bytes = 8 * 1024 * 1024
+max_response_bytes = 8 * 1024 * 1024
 _chunk_bytes = 64 * 1024
 
 # Idle connections are closed after this time: a proxy may have dropped them without notice.
@@ -36,7 +36,11 @@ class Request:
     method: str
     path: str
     headers: Mapping[str, str]
-    body: bytes
+    body: Optional[bytes]
+    max_response_bytes: int
+    """Longer responses are not read."""
+    is_non_idempotent: bool
+    """True for a new connection. One that is reused may turn out to be closed only after the request was sent."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ class Transport:
         """
         connection: Optional[DeadlineSocket] = None
         try:
-            connection = self._take(until) or self._open(until, cancellation)
+            reused = None if request.is_non_idempotent else self._take(until)
+            connection = reused or self._open(until, cancellation)
             cancellation.watch(connection.sock)
             response, is_reusable = self._send(request, connection)
             cancellation.watch(None)
@@ -167,6 +172,7 @@ class Transport:
         except (OSError, HTTPException) as error:
             cancellation.check()
             failure = self._failure(error)
+            failure.is_sent = connection is not None
         finally:
             if connection is not None:
                 connection.close()
@@ -231,7 +237,9 @@ class Transport:
         client.response_class = _FinalResponse
         client.sock = connection
         target = self._base_path + request.path
-        headers = {"Host": self._host_header, **request.headers, "Content-Length": str(len(request.body))}
+        headers = {"Host": self._host_header, **request.headers}
+        if request.body is not None:
+            headers["Content-Length"] = str(len(request.body))
         if self._proxy is not None and self._context is None:
             target = self.origin + target
             headers.update(self._proxy.headers)
@@ -244,7 +252,7 @@ class Transport:
             # If the service refused the request early, its response is there.
             pass
         with client.getresponse() as response:
-            body = _read_bounded(response)
+            body = _read_bounded(response, request.max_response_bytes)
             result = Response(
                 response.status, response.getheader("Content-Type", ""), response.getheader("Retry-After"), body
             )
@@ -278,11 +286,11 @@ class Transport:
         return failure
 
 
-def _read_bounded(response: HTTPResponse) -> Optional[bytes]:
+def _read_bounded(response: HTTPResponse, max_bytes: int) -> Optional[bytes]:
     body = bytearray()
     while chunk := response.read(_chunk_bytes):
         body += chunk
-        if len(body) > _max_response_bytes:
+        if len(body) > max_bytes:
             return None
     # http.client reports a missing rest only where it reads the whole body at once.
     if response.length:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-from concurrent.futures import ThreadPoolExecutor
 from typing import Mapping, Optional, Sequence, Union
 
 from . import _operations
 from ._connection import Connection, Operation, Result
-from .errors import timed_out
+from ._threads import Threads
 from .user_group import (
     KEEP,
     GetOrCreateResult,
@@ -41,7 +39,7 @@ class AsyncUserGroupClient:
         max_concurrency: int = 32,
     ) -> None:
         self._connection = Connection(origin, api_token, deadline_seconds, max_tries, method_override, ssl_context)
-        self._executor = ThreadPoolExecutor(max_concurrency, "user-group-service")
+        self._threads = Threads(self._connection, max_concurrency)
 
     async def get_or_create(
         self,
@@ -107,16 +105,15 @@ class AsyncUserGroupClient:
         await self._run(_operations.end_sessions(user_group_id, viewer_id), deadline_seconds)
 
     async def introspect(
-        self, token: Optional[str], *, deadline_seconds: Optional[float] = None
+        self, token: Optional[str], *, resource: Optional[str] = None, deadline_seconds: Optional[float] = None
     ) -> Optional[IntrospectedUserGroup]:
         """See `UserGroupClient.introspect`."""
-        operation = _operations.introspect(token)
+        operation = _operations.introspect(token, resource)
         return None if operation is None else await self._run(operation, deadline_seconds)
 
     async def close(self) -> None:
         """Closes the idle connections and ends the threads."""
-        self._executor.shutdown(wait=False)
-        self._connection.transport.close()
+        self._threads.close()
 
     async def __aenter__(self) -> AsyncUserGroupClient:
         return self
@@ -125,19 +122,4 @@ class AsyncUserGroupClient:
         await self.close()
 
     async def _run(self, operation: Operation[Result], deadline_seconds: Optional[float]) -> Result:
-        connection = self._connection
-        limits = connection.limits(deadline_seconds)
-        future: asyncio.Future[Result] = asyncio.get_running_loop().run_in_executor(
-            self._executor, connection.execute, operation, limits
-        )
-        # The deadline also ends the wait for a thread. A running call ends a little earlier, with an error of its own.
-        remaining = limits.deadline - connection.clock.monotonic() + 0.1
-        try:
-            done, _ = await asyncio.wait({future}, timeout=remaining)
-        finally:
-            if not future.done():
-                limits.cancellation.cancel()
-                future.cancel()
-        if done:
-            return future.result()
-        raise timed_out(connection.transport.origin)
+        return await self._threads.run(lambda limits: self._connection.execute(operation, limits), deadline_seconds)

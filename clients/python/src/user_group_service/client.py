@@ -133,11 +133,15 @@ class UserGroupClient:
         self._connection.execute(_operations.end_sessions(user_group_id, viewer_id), limits)
 
     def introspect(
-        self, token: Optional[str], *, deadline_seconds: Optional[float] = None
+        self, token: Optional[str], *, resource: Optional[str] = None, deadline_seconds: Optional[float] = None
     ) -> Optional[IntrospectedUserGroup]:
-        """Returns the user group of a token, or None for an inactive token. The API token needs the scope `introspect`."""
+        """Returns the user group of a user group token or session, or None for an inactive token. Needs the scope `introspect`.
+
+        `resource` is the dashboard to show, by your own name: a session for others is inactive. Without it, refuse all dashboards
+        that are not in the `resources` of the result.
+        """
         limits = self._connection.limits(deadline_seconds)
-        operation = _operations.introspect(token)
+        operation = _operations.introspect(token, resource)
         return None if operation is None else self._connection.execute(operation, limits)
 
     def close(self) -> None:

@@ -106,6 +106,8 @@ class TransportError(UserGroupServiceError):
         self.code: TransportErrorCode = code
         self.status = status
         self.retry_after_seconds = retry_after_seconds
+        self.is_sent = True
+        """False if no part of the request can have arrived."""
 
 
 def bad_response(detail: str, status: Optional[int] = None) -> TransportError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Dict, Literal, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 Environment = Literal["Customer", "Testing"]
 
@@ -110,8 +110,19 @@ class MappedDataSource:
 
 
 @dataclass(frozen=True)
+class IntrospectedViewer:
+    """The viewer of a session, as `create_session` got it."""
+
+    id: str
+    name: Optional[str]
+    properties: Optional[Dict[str, Any]]
+    time_zone: Optional[str]
+    locale: Optional[str]
+
+
+@dataclass(frozen=True)
 class IntrospectedUserGroup:
-    """The user group of an active token."""
+    """The user group of an active user group token or session."""
 
     provided_id: str
     team_id: int
@@ -121,6 +132,12 @@ class IntrospectedUserGroup:
     data_sources: Dict[str, MappedDataSource]
     """Registered data sources by mapping key. Mapping entries that name no registered data source are absent."""
     properties: Optional[Dict[str, Any]]
+    session_id: Optional[str]
+    """Claim `jti` of a session. None for a user group token."""
+    viewer: Optional[IntrospectedViewer]
+    """The viewer of a session. None for a user group token."""
+    resources: Optional[List[str]]
+    """The only dashboards that the session is for. None for all."""
     token_issued_at: datetime
     token_expires_at: Optional[datetime]
-    """End of the grace period of a superseded token. None for the current token."""
+    """End of the session, or of the grace period of a superseded token. None for the current user group token."""

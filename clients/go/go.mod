@@ -1,0 +1,3 @@
+module user-group-service/clients/go
+
+go 1.19

@@ -1,0 +1,3 @@
+package usergroups
+
+const version = "1.0.0-rc.1"

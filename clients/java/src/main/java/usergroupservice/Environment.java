@@ -1,0 +1,7 @@
+package usergroupservice;
+
+/** Environment of a user group. Ids are unique within it. */
+public enum Environment {
+  CUSTOMER,
+  TESTING
+}
