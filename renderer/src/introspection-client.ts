@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock, type Clock } from './clock.ts'
 import { badResponse, readIntrospection } from './introspection-response.ts'
-import { formPoster } from './http.ts'
+import { poster } from './http.ts'
 import type { Introspection, IntrospectionCache } from './introspection-cache.ts'
 import { IntrospectionError } from './introspection-error.ts'
 import { LeasedCache, type IntrospectionEvents, type LeasedCacheOptions } from './lease/leased-cache.ts'
 import { UserGroupCache, type MaxAgeCacheOptions } from './user-group-cache.ts'
 import { mayShow, type UserGroup } from './user-group.ts'
+import { UsageReporter } from './usage-reporter.ts'
 import { userAgent } from './version.ts'
 
 const maxAttempts = 4
@@ -51,6 +52,11 @@ export interface IntrospectionClientOptions {
   readonly cache?: CacheOptions
   /** URL of the service's event feed, for a cache with a lease. Default: `/events` next to `/oauth2/introspect`. */
   readonly eventsUrl?: string
+  /**
+   * URL at which a client with a cache reports who looks, which the service does not see otherwise. Default: `/usage` next to
+   * `/oauth2/introspect`; no reports if `url` has another path.
+   */
+  readonly usageUrl?: string
   /** Called before each attempt of an introspection. If it throws, the call fails with that error. */
   readonly beforeRequest?: (request: OutgoingRequest) => void
   readonly clock?: Clock
@@ -65,7 +71,8 @@ export class IntrospectionClient {
   readonly #deadlineMs: number
   #cache: IntrospectionCache | undefined
   readonly #leasedCache: LeasedCache | undefined
-  readonly #post: ReturnType<typeof formPoster>
+  readonly #usage: UsageReporter | undefined
+  readonly #post: ReturnType<typeof poster>
   readonly #beforeRequest: ((request: OutgoingRequest) => void) | undefined
   readonly #clock: Clock
 
@@ -75,6 +82,7 @@ export class IntrospectionClient {
     deadlineMs = 2000,
     cache,
     eventsUrl,
+    usageUrl,
     beforeRequest,
     clock = systemClock,
   }: IntrospectionClientOptions) {
@@ -88,9 +96,10 @@ export class IntrospectionClient {
       throw new RangeError('deadlineMs must be a number, 1 or more')
     }
     this.#deadlineMs = deadlineMs
-    this.#post = formPoster(this.#url.protocol)
+    this.#post = poster(this.#url.protocol)
     this.#beforeRequest = beforeRequest
     this.#clock = clock
+    if (cache) this.#usage = this.#reporterAt(usageUrl)
     if (!cache?.lease) {
       this.#cache = cache && new UserGroupCache(cache, clock)
       return
@@ -130,7 +139,11 @@ export class IntrospectionClient {
     // Concurrent calls for one token do not share a request: a call that starts after a rotation must not get an
     // earlier response.
     const cached = this.#cache?.get(token)
-    if (cached !== undefined) return mayShow(cached, resource) ? cached : null
+    if (cached !== undefined) {
+      if (!mayShow(cached, resource)) return null
+      this.#usage?.note(cached, resource)
+      return cached
+    }
     const onResponse = this.#cache?.beginRequest(token, resource)
     // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
     const form = { token, ...(resource !== undefined && { resource }) }
@@ -163,10 +176,14 @@ export class IntrospectionClient {
     return this
   }
 
-  /** Ends the connection to the event feed and empties the cache. Later calls ask the service directly. */
-  close(): void {
+  /**
+   * Ends the connection to the event feed and empties the cache. Later calls ask the service directly. Resolves when the service was told
+   * who has looked, or cannot be reached.
+   */
+  async close(): Promise<void> {
     this.#cache?.close()
     this.#cache = undefined
+    await this.#usage?.close()
   }
 
   #emitter() {
@@ -230,6 +247,10 @@ export class IntrospectionClient {
     }
   }
 
+  get #ownHeaders() {
+    return { authorization: `Token ${this.#apiToken}`, accept: 'application/json' }
+  }
+
   async #send(
     form: Form,
     headers: Readonly<Record<string, string>>,
@@ -237,13 +258,9 @@ export class IntrospectionClient {
   ): Promise<{ text: string; headers: IncomingHttpHeaders }> {
     const response = await this.#post({
       url: this.#url,
-      headers: {
-        'user-agent': userAgent,
-        ...headers,
-        authorization: `Token ${this.#apiToken}`,
-        accept: 'application/json',
-      },
-      form,
+      headers: { 'user-agent': userAgent, ...headers, ...this.#ownHeaders },
+      contentType: 'application/x-www-form-urlencoded',
+      body: new URLSearchParams(form).toString(),
       signal,
     })
     if (response.statusCode !== 200) throw this.#failure(response)
@@ -251,6 +268,19 @@ export class IntrospectionClient {
       throw badResponse('its Content-Type is not application/json')
     }
     return { text: decode(await readBounded(response)), headers: response.headers }
+  }
+
+  /** Without a URL, there are no reports. */
+  #reporterAt(usageUrl: string | undefined): UsageReporter | undefined {
+    const url =
+      usageUrl === undefined ? neighborOf(this.#url, '/usage') : parseUrl('usageUrl', '/usage', usageUrl)
+    if (url === undefined) return undefined
+    return new UsageReporter({
+      url,
+      headers: { 'user-agent': userAgent, ...this.#ownHeaders },
+      post: this.#post,
+      clock: this.#clock,
+    })
   }
 
   #failure({ statusCode: status = 0, headers }: IncomingMessage): IntrospectionError {
@@ -331,11 +361,16 @@ function parseUrl(option: string, path: string, text: string): URL {
 
 function eventsUrlOf(introspectionUrl: URL, eventsUrl: string | undefined): URL {
   if (eventsUrl !== undefined) return parseUrl('eventsUrl', '/events', eventsUrl)
+  const url = neighborOf(introspectionUrl, '/events')
+  if (url) return url
+  throw new TypeError('eventsUrl must be set, because url does not end with /oauth2/introspect')
+}
+
+/** Returns the URL of another endpoint next to the introspection endpoint. */
+function neighborOf(introspectionUrl: URL, neighbor: string): URL | undefined {
   const path = '/oauth2/introspect'
-  if (!introspectionUrl.pathname.endsWith(path)) {
-    throw new TypeError('eventsUrl must be set, because url does not end with /oauth2/introspect')
-  }
-  return new URL(`${introspectionUrl.pathname.slice(0, -path.length)}/events`, introspectionUrl)
+  if (!introspectionUrl.pathname.endsWith(path)) return undefined
+  return new URL(`${introspectionUrl.pathname.slice(0, -path.length)}${neighbor}`, introspectionUrl)
 }
 
 function isRetryable({ code }: IntrospectionError): boolean {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { Session } from 'node:inspector'
-import { after, before, describe, it } from 'node:test'
-import { checkTemplate, compileSql, TemplateError, type SqlDialect } from '../src/index.ts'
+import { describe, it } from 'node:test'
+import { compileSql, type SqlDialect } from '../src/index.ts'
 import { dialects } from '../src/sql/dialects.ts'
 import {
   asText,
@@ -283,78 +282,4 @@ describe('compileSql refuses', () => {
     assert.equal(error.column, 3)
     assert.match(error.message, /\(line 3, column 3\)$/)
   })
-})
-
-/** Counts the blocks of code that a function executes. */
-class WorkCounter {
-  readonly #session = new Session()
-
-  constructor() {
-    this.#session.connect()
-    this.#session.post('Profiler.enable')
-    this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-  }
-
-  count(run: () => void): number {
-    this.#take()
-    run()
-    return this.#take()
-  }
-
-  stop(): void {
-    this.#session.disconnect()
-  }
-
-  /** Returns the count since the last call. */
-  #take(): number {
-    let blocks = 0
-    this.#session.post('Profiler.takePreciseCoverage', (_error, { result }) => {
-      for (const { url, functions } of result)
-        if (!url.startsWith('node:'))
-          for (const { ranges } of functions) for (const { count } of ranges) blocks += count
-    })
-    return blocks
-  }
-}
-
-describe('the work of compileSql and checkTemplate is linear', () => {
-  const own = '{{ user_group.provided_id }}'
-  let counter: WorkCounter
-  before(() => {
-    counter = new WorkCounter()
-  })
-  after(() => {
-    counter.stop()
-  })
-  const pieces = [
-    "'a',", '"a" ', '`a`,', '[a],', '/* a */ ', '-- a\n', '# a\n', '(', ')', 'a ', 'aaaaaaaaaa', '1', '$a$ $b$ $a$ ', "E'\\'' ,", '\\', '{ ',
-    '} ', '}', "'", "''", '"', '/*', '*/', '-', '--', '$', '$a', '\n', '\r\n', 'in(', `${region} `, `a IN (${regions}) `, 'é', '🙂', '{{', 'a = ', 'a IN (', `a = ${own} AND `, `a IN (${own}, b, `, `a IN ((a = ${own}), `,
-    `${own}, `, 'case ', 'between ', ') as ', 'a::b', '::b[1]', '.a', 'a->', `SELECT ${own} AS a, `, 'WITH a AS (', 'union select ', `a IN (${own}) OR `,
-  ] // prettier-ignore
-  for (const piece of pieces) {
-    it(`for ${JSON.stringify(piece)}`, () => {
-      const workOf = (length: number) => {
-        // In multiples of 12, so that quotes of one, two or three characters are closed in both templates, or in none.
-        const template = `SELECT ${piece.repeat(12 * Math.ceil(length / piece.length / 12))}`
-        return counter.count(() => {
-          for (const dialect of sqlDialects) {
-            compiled(template, dialect)
-            // Refused templates, too.
-            try {
-              checkTemplate(template, {
-                dialect,
-                require: ['user_group.provided_id'],
-                variables: ['passed.regions', 'passed.region'],
-              })
-            } catch (error) {
-              assert.ok(error instanceof TemplateError, String(error))
-            }
-          }
-        })
-      }
-      workOf(100)
-      const [half, whole] = [workOf(1200), workOf(2400)]
-      assert.ok(whole < half * 2.5, `${whole} blocks for twice the length, instead of ${half}`)
-    })
-  }
 })

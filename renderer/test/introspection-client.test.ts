@@ -327,9 +327,12 @@ describe('cache of introspect', () => {
     assert.equal(received.length, 3)
     await service.introspect(token)
     assert.equal(received.length, 3)
-    service.close()
+    await service.close()
     await service.introspect(token)
-    assert.equal(received.length, 4)
+    assert.deepEqual(
+      received.slice(3).map(({ url: path }) => path),
+      ['/usage', '/oauth2/introspect'],
+    )
   })
 
   it('is not used by an aborted call', async (t) => {

@@ -6,16 +6,17 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { findPython, pythonEnvironment } from '../../../client/test/support/python.ts'
+import { python as pythonLanguage, pythonEnvironment } from '../../../client/test/support/python.ts'
 import { freshDatabase } from '../../../server/test/support/database.ts'
 import { sendRequest } from '../../../server/test/support/http.ts'
 import { freePort } from '../../../server/test/support/port.ts'
 import { openSession } from '../../../server/test/support/session.ts'
 import { temporaryFolder } from '../../../server/test/support/temporary-folder.ts'
+import { findTool } from '../../../server/test/support/tool.ts'
 import { sharedHost } from './support.ts'
 
 const adapter = fileURLToPath(new URL('../superset/', import.meta.url))
-const python = findPython('Superset')
+const python = findTool({ name: 'Superset', skip: () => undefined }, pythonLanguage.tool)
 
 /** Does with a guest token what Superset documents: refuses claims that are incomplete, and applies rules to all datasets. */
 const superset = `

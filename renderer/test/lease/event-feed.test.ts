@@ -180,8 +180,8 @@ describe('close', () => {
     const { service, client } = await start(t)
     assert.ok(await client.introspect(token))
     client.on('disconnected', () => assert.fail('disconnected'))
-    client.close()
-    client.close()
+    void client.close()
+    void client.close()
     await until(() => service.streams === 0)
     assert.equal(client.hasLease, false)
     for (let i = 0; i < 3; i++) assert.ok(await client.introspect(token))
@@ -196,7 +196,7 @@ describe('close', () => {
     const leased = newClient(t, service)
     await leased.introspect(token)
     await until(() => service.feedRequests.length === 1)
-    leased.close()
+    void leased.close()
     await until(() => isClosed)
   })
 
@@ -204,7 +204,7 @@ describe('close', () => {
     const service = await FakeService.start(t)
     service.issue(token)
     const leased = newClient(t, service)
-    leased.close()
+    void leased.close()
     assert.ok(await leased.introspect(token))
     assert.equal(service.feedRequests.length, 0)
 
@@ -212,7 +212,7 @@ describe('close', () => {
     service.isHoldingIntrospections = true
     const call = other.introspect(token)
     await until(() => service.heldIntrospections === 1)
-    other.close()
+    void other.close()
     service.releaseIntrospections()
     assert.ok(await call)
   })
@@ -249,7 +249,7 @@ describe('a client with a lease refuses', () => {
       assert.throws(() => other.on('revoked', () => undefined), /lease/)
       assert.throws(() => other.off('revoked', () => undefined), /lease/)
       assert.equal(other.hasLease, false)
-      other.close()
+      void other.close()
     }
   })
 })

@@ -210,7 +210,7 @@ export async function leasedClient(
     clock: service.clock,
     ...options,
   })
-  t.after(() => leased.close())
+  t.after(() => void leased.close())
   await leased.introspect('unknown')
   await until(() => leased.hasLease)
   service.introspections.length = 0
