@@ -26,6 +26,7 @@ import { postgresSearch, search } from './cases/search.js'
 import { strictJson } from './cases/strict-json.js'
 import { start } from './cases/start.js'
 import { traces } from './cases/traces.js'
+import { usage } from './cases/usage.js'
 import { postgresViewerSessions, viewerSessions } from './cases/viewer-sessions.js'
 import { postgresWebhooks, webhooks } from './cases/webhooks.js'
 import { postgresWorkers, workers } from './cases/workers.js'
@@ -60,6 +61,7 @@ const cases = {
   'flame-graph': drawFlameGraph,
   'strict-json': strictJson,
   'hostile-json': hostileJson,
+  usage,
   'viewer-sessions': viewerSessions,
   'postgres-viewer-sessions': postgresViewerSessions,
   webhooks,

@@ -30,7 +30,7 @@ export async function citus() {
   const cluster = new pg.Client(coordinator)
   await cluster.connect()
   try {
-    await migrate(coordinator)
+    await migrate({ DATABASE_URL: coordinator })
     await cluster.query(`ALTER DATABASE ${cluster.database} SET citus.enable_stat_counters = on`)
     const { rows: shards } = await cluster.query(
       "SELECT 1 FROM pg_dist_shard WHERE logicalrelid = 'user_group'::regclass",

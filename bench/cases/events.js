@@ -79,7 +79,7 @@ async function measure(databaseUrl) {
       // The first round is a warm-up.
       if (round > 0) latencies.push(result)
     }
-    renderer.close()
+    await renderer.close()
     return {
       title: `Events on ${databaseUrl === undefined ? 'SQLite' : 'PostgreSQL'}, two service processes`,
       rows: [
@@ -94,7 +94,7 @@ async function measure(databaseUrl) {
       ],
     }
   } finally {
-    renderer.close()
+    await renderer.close()
     await feed.stop()
     await writer.stop()
   }

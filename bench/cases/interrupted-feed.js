@@ -94,7 +94,7 @@ async function acceptedFor(service, apiToken, userGroupId, disturb) {
     }
     return acceptedAt - rotatedAt
   } finally {
-    renderer.close()
+    await renderer.close()
     proxy.stop()
   }
 }

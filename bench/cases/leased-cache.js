@@ -39,7 +39,7 @@ export async function leasedCache() {
       rows: [{ name: 'introspect', figures: summaries(results) }],
     }
   } finally {
-    client.close()
+    await client.close()
     service.stop()
   }
 }

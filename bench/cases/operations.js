@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { bodySizes } from '../lib/bodies.js'
 import { compare, httpFigures } from '../lib/compare.js'
 import { changedIds, freshIds, manyKnownIds, rotatedIds, rotations } from '../lib/ids.js'
@@ -7,7 +10,7 @@ import { pgbenchFigures, pgbenchRound } from '../lib/pgbench.js'
 import { findProgram, startDatabase } from '../lib/postgres.js'
 import { seconds } from '../lib/rounds.js'
 import { seedUserGroups } from '../lib/seed.js'
-import { startBaseline, startService } from '../lib/service.js'
+import { migrate, startBaseline, startService } from '../lib/service.js'
 import { countRows, insertUserGroups, readColumns, typicalRow, writtenColumns } from '../lib/user-groups.js'
 
 /** @type {import('../lib/bodies.js').BodySize} */
@@ -25,6 +28,7 @@ const mostClients = 32
  * @type {import('../run.js').Case}
  */
 export async function operations() {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   // Separate stores, so that creations do not enlarge the stores that are read.
   const read = await startService()
   const introspected = await startService()
@@ -32,10 +36,12 @@ export async function operations() {
   try {
     for (const { file } of [read, introspected]) await seedUserGroups(file, manyKnownIds)
     for (const ids of [changedIds, rotatedIds]) await seedUserGroups(changed.file, ids)
-    const { rows } = await measure({ read, introspected, changed })
+    await migrate({ UGS_DATA_DIR: folder })
+    const { rows } = await measure({ read, introspected, changed }, { bareStore: join(folder, 'ugs.db') })
     return { title: `${title}, SQLite`, rows }
   } finally {
     for (const service of [read, introspected, changed]) await service.stop()
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -59,9 +65,12 @@ export async function postgresOperations() {
     const introspected = await startService(database.url)
     try {
       const pgbench = await preparePgbench(database)
+      // Another database, so that the service does not index what the baseline writes.
+      const bareStore = await database.createEmpty()
+      await migrate({ DATABASE_URL: bareStore })
       const { rows, created } = await measure(
         { read: service, introspected, changed: service },
-        { database, pgbenches: pgbench.contestants },
+        { bareStore, database, pgbenches: pgbench.contestants },
       )
       const atFirst = seeded.reduce((sum, { count }) => sum + count, 0)
       assert.equal(await countRows(client, 'user_group'), atFirst + created)
@@ -80,6 +89,7 @@ const title = `Each operation (body of ${bodySizes[size]}) and its baselines`
 
 const reads = 'GET, unchanged'
 const creations = 'GET that creates'
+const bareCreations = 'bare Fastify that creates'
 
 const known = /** @type {const} */ ({ ids: manyKnownIds, order: 'random' })
 const unchanged = '"new_user_group":false'
@@ -92,11 +102,11 @@ const introspections = /** @type {const} */ ({ operation: 'introspect', expected
 /**
  * Unchanged GETs and introspections use separate services, because one response cache does not hold the responses of both.
  * @param {Record<'read' | 'introspected' | 'changed', Service>} services
- * @param {{ database?: Database, pgbenches?: Pgbenches }} [comparisons]
+ * @param {{ bareStore: string, database?: Database, pgbenches?: Pgbenches }} comparisons
  */
 async function measure(
   { read, introspected, changed },
-  { database, pgbenches = () => ({ select: [], insert: [] }) } = {},
+  { bareStore, database, pgbenches = () => ({ select: [], insert: [] }) },
 ) {
   const renderer = { ...introspected, token: await introspected.createToken('introspect') }
   const baselines = {
@@ -104,7 +114,8 @@ async function measure(
     'bare Fastify': await startBaseline('bare-fastify.js'),
     'bare Fastify together': await startBaseline('bare-fastify.js', ['--together']),
   }
-  const servers = { read, renderer, changed, baselines }
+  const bareCreating = await startBaseline('bare-fastify.js', [`--store=${bareStore}`])
+  const servers = { read, renderer, changed, baselines, bareCreating }
   const idsToRotate = rotations()
   // Otherwise a round would write the pages that another contestant changed.
   const checkpoint = database && { beforeEach: () => database.client.query('CHECKPOINT') }
@@ -125,7 +136,7 @@ async function measure(
     }
     return { rows, created }
   } finally {
-    for (const server of Object.values(baselines)) await server.stop()
+    for (const server of [...Object.values(baselines), bareCreating]) await server.stop()
   }
 }
 
@@ -148,7 +159,7 @@ async function fillResponseCaches(read, renderer) {
 
 /**
  * Returns the operations, their baselines and pgbench, for one number of connections.
- * @param {{ read: Server, renderer: Server, changed: Server, baselines: Record<string, Server> }} servers
+ * @param {{ read: Server, renderer: Server, changed: Server, bareCreating: Server, baselines: Record<string, Server> }} servers
  * @param {object} options
  * @param {number} options.connections
  * @param {Database | undefined} options.database
@@ -158,7 +169,7 @@ async function fillResponseCaches(read, renderer) {
  * @returns {Contestant[]}
  */
 function contestantsOf(
-  { read, renderer, changed, baselines },
+  { read, renderer, changed, bareCreating, baselines },
   { connections, database, pgbench: { select, insert }, idsToRotate, onCreated },
 ) {
   /** @type {(server: Server, load: OwnLoad) => Promise<import('../lib/load.js').Round>} */
@@ -178,19 +189,23 @@ function contestantsOf(
       }
     },
   })
-  const baselineNames = Object.keys(baselines)
+  /** @returns {OwnLoad} */
+  const toCreate = () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' })
   return [
     ...select,
-    operation(reads, () => ({ ...known, expected: unchanged }), [...baselineNames, ...namesOf(select)], read),
+    operation(
+      reads,
+      () => ({ ...known, expected: unchanged }),
+      [...Object.keys(baselines), ...namesOf(select)],
+      read,
+    ),
     ...Object.entries(baselines).map(([name, server]) => ({
       name,
       against: [],
       round: async () => httpFigures(await runLoad(server, { ...known, expected: unchanged })),
     })),
-    operation(creations, () => ({ ids: freshIds(), order: 'once', expected: '"new_user_group":true' }), [
-      ...baselineNames,
-      ...namesOf(insert),
-    ]),
+    operation(creations, toCreate, [bareCreations, ...namesOf(insert)]),
+    operation(bareCreations, toCreate, [], bareCreating),
     ...insert,
     operation('introspection', () => ({ ...known, ...introspections }), [reads], renderer),
     operation('PUT that changes', () => ({

@@ -26,6 +26,29 @@ export const postgresViewerSessions = () => withDatabase(({ url }) => measure(ur
  */
 async function measure(databaseUrl) {
   const service = await startService(databaseUrl)
+  const views = await prepareViews(service)
+  try {
+    const baseline = 'introspection of a user group token'
+    const contestants = [
+      { name: baseline, round: views.ofTokens },
+      { name: 'introspection of a viewer session', round: views.ofSessions },
+      { name: 'creation of a viewer session', round: views.creation },
+    ]
+    return {
+      title: `Viewer sessions of ${userGroups} user groups, ${connections} connections`,
+      ...(await compare(contestants, { baselines: [baseline] })),
+    }
+  } finally {
+    views.end()
+    await service.stop()
+  }
+}
+
+/**
+ * Creates user groups and sessions, and returns rounds that introspect their tokens, or create sessions.
+ * @param {import('../lib/service.js').Service} service
+ */
+export async function prepareViews(service) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const renderer = await service.createToken('introspect')
   const send = (/** @type {Sent} */ sent) => post(agent, service.origin, sent)
@@ -49,27 +72,18 @@ async function measure(databaseUrl) {
     const cpu = cpuTimeOfFamily(service.pid) - before
     return { 'requests/CPU s': (requests / cpu) * 1e6, 'CPU/request, µs': cpu / requests }
   }
-  try {
-    const tokens = []
-    const sessions = []
-    for (let i = 0; i < userGroups; i++) {
-      const body = { user_group_id: idOf(i), name: 'A', properties }
-      tokens.push(tokenIn(await send(call('/api/user/get-or-create', body))))
-      sessions.push(tokenIn(await send(creation(i))))
-    }
-    const baseline = 'introspection of a user group token'
-    const contestants = [
-      { name: baseline, round: round(introspections(tokens)) },
-      { name: 'introspection of a viewer session', round: round(introspections(sessions)) },
-      { name: 'creation of a viewer session', round: round(creation) },
-    ]
-    return {
-      title: `Viewer sessions of ${userGroups} user groups, ${connections} connections`,
-      ...(await compare(contestants, { baselines: [baseline] })),
-    }
-  } finally {
-    agent.destroy()
-    await service.stop()
+  const tokens = []
+  const sessions = []
+  for (let i = 0; i < userGroups; i++) {
+    const body = { user_group_id: idOf(i), name: 'A', properties }
+    tokens.push(tokenIn(await send(call('/api/user/get-or-create', body))))
+    sessions.push(tokenIn(await send(creation(i))))
+  }
+  return {
+    ofTokens: round(introspections(tokens)),
+    ofSessions: round(introspections(sessions)),
+    creation: round(creation),
+    end: () => agent.destroy(),
   }
 }
 

@@ -12,7 +12,7 @@ import { rotated } from './turns.js'
  */
 
 /**
- * Runs the contestants alternately. The first round of each is a warm-up. Ratios of throughput and p50 are computed within a
+ * Runs the contestants alternately. The first round of each is a warm-up. Ratios are computed within a
  * round, so that a longer disturbance of the machine affects both sides.
  * @param {readonly Contestant[]} contestants
  * @param {object} [options]
@@ -60,11 +60,21 @@ export async function compare(contestants, { baselines = [], beforeEach } = {}) 
 function ratios(figures, other, otherFigures = {}) {
   const throughput = (/** @type {Record<string, number>} */ of) => Object.values(of)[0] ?? NaN
   const p50 = (/** @type {Record<string, number>} */ of) => of['p50, ms'] ?? NaN
-  const ratioOfP50 = p50(figures) / p50(otherFigures)
-  return [
+  const all = /** @type {[string, number][]} */ ([
     [`throughput ÷ ${other}`, throughput(figures) / throughput(otherFigures)],
-    .../** @type {[string, number][]} */ (Number.isNaN(ratioOfP50) ? [] : [[`p50 ÷ ${other}`, ratioOfP50]]),
-  ]
+    [`p50 ÷ ${other}`, p50(figures) / p50(otherFigures)],
+    [`CPU ÷ ${other}`, cpuOf(figures) / cpuOf(otherFigures)],
+  ])
+  return all.filter(([, ratio]) => !Number.isNaN(ratio))
+}
+
+/**
+ * Returns the CPU time of an operation, in microseconds: that of the server, or of pgbench, and of the database. NaN if not measured.
+ * @param {Record<string, number>} figures
+ */
+function cpuOf(figures) {
+  const client = figures['CPU/request, µs'] ?? figures['CPU/transaction, µs'] ?? NaN
+  return client + (figures['PostgreSQL, µs'] ?? 0)
 }
 
 /** @param {import('./load.js').Round} round */

@@ -43,7 +43,7 @@ export async function startDatabase() {
     return url.href
   }
   const url = await create()
-  await migrate(url)
+  await migrate({ DATABASE_URL: url })
   const client = await connected(url)
   const { rows } = await client.query(
     "SELECT current_setting('server_version') AS version, current_setting('fsync') || current_setting('synchronous_commit') AS durability",

@@ -27,7 +27,7 @@ const rowsTogether = 10_000
 
 /**
  * Inserts user groups with a typical body directly into the store, with the same rows as the service: mapping entries, audit
- * event and a valid encrypted token (`seededToken`).
+ * event and a valid encrypted token (`seededToken`). They are not in the search index, whose update would run beside the measurement.
  * @param {string | import('pg').Client} store SQLite file or PostgreSQL client
  * @param {import('./ids.js').Ids} ids
  */
@@ -101,12 +101,15 @@ function sqliteSeeder(file) {
     `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, request_id, team_id, provided_id, details)
      VALUES (1, 'Testing', ?, 'user_group.created', ?, ?, ?, ?, NULL)`,
   )
+  const deleteUnindexed = database.prepare('DELETE FROM unindexed_user_group')
   const insert = database.transaction((/** @type {readonly Row[]} */ rows) => {
     for (const { teamId, providedId, hash, keyId, sealed, at, eventId } of rows) {
       insertGroup.run(teamId, providedId, name, mapping, properties, hash, keyId, sealed, at, at, at, author)
       for (const entry of entries) insertEntry.run(...entry, teamId)
       insertEvent.run(eventId, author, requestId, teamId, providedId)
     }
+    // A trigger has added them.
+    deleteUnindexed.run()
   })
   return { insert, close: () => database.close() }
 }
@@ -127,9 +130,6 @@ function postgresSeeder(client) {
       OVERRIDING SYSTEM VALUE
       SELECT bucket, team_id, 1, 'Testing', provided_id, $7, $8, $9, token_hash, token_key_id, token_sealed, at, at, at, $10
       FROM new
-    ), unindexed AS (
-      INSERT INTO unindexed_user_group (bucket, team_id, workspace_id, environment, revision)
-      SELECT bucket, team_id, 1, 'Testing', 1 FROM new
     ), entries AS (
       INSERT INTO mapping_entry (bucket, workspace_id, environment, schema_key, data_source_key, team_id)
       SELECT bucket, 1, 'Testing', key, value, team_id FROM new, json_each_text($8::json)

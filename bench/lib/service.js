@@ -77,10 +77,10 @@ export async function startService(databaseUrl, args = [], nodeArgs = [], enviro
 
 /**
  * Creates the service's tables.
- * @param {string} databaseUrl
+ * @param {{ DATABASE_URL: string } | { UGS_DATA_DIR: string }} location
  */
-export async function migrate(databaseUrl) {
-  await runUgs(['migrate'], { DATABASE_URL: databaseUrl })
+export async function migrate(location) {
+  await runUgs(['migrate'], location)
 }
 
 /**

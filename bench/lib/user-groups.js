@@ -1,3 +1,4 @@
+import { sealedBytes } from './bare-store.js'
 import { changeOf } from './bodies.js'
 
 /** Columns of a user group that the service reads. */
@@ -21,9 +22,6 @@ export const coalescedInsert = `INSERT INTO user_group (workspace_id, environmen
   ORDER BY new.provided_id COLLATE "C"
   ON CONFLICT (workspace_id, environment, provided_id, bucket) DO NOTHING
   RETURNING team_id, provided_id`
-
-/** Length of an encrypted token: nonce, token of the environment Testing, tag. */
-const sealedBytes = 12 + 62 + 16
 
 const typical = changeOf('typical')
 
