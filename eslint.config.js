@@ -9,7 +9,7 @@ const importRule = {
   domain: {},
   contract: { parts: ['domain'], packages: ['typebox', 'ajv'] },
   store: { parts: ['domain', 'output-file.ts', 'package-folder.ts'], packages: ['better-sqlite3', 'pg'] },
-  http: { parts: ['domain', 'contract'], packages: ['fastify', '@fastify/static', 'lru-cache', 'typebox'] },
+  http: { parts: ['domain', 'contract'], packages: ['fastify', 'lru-cache', 'openid-client', 'typebox'] },
   'app.ts': {
     parts: ['http', 'contract', 'domain', 'observability'],
     packages: ['fastify', 'pino'],

@@ -30,7 +30,7 @@ const licensesInFiles = /** @type {Record<string, string>} */ ({
 const installScripts = [
   // Downloads the SQLite binary of this platform, or compiles it.
   /^better-sqlite3$/,
-  // Checks its own binary. Development only.
+  // Replaces a launcher by its binary, which saves some milliseconds. Never runs. Development only.
   /^esbuild$/,
   // Reports installations to its maker. Never runs: tools/generators/.npmrc. Development only.
   /^@scarf\/scarf$/,

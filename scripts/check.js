@@ -6,7 +6,17 @@ import { text } from 'node:stream/consumers'
 import { buildIfStale } from './current-build.js'
 import { installPackages } from './install-packages.js'
 
-const others = ['format', 'types', 'cycles', 'dead-code', 'dependencies', 'openapi', 'client-types']
+const others = [
+  'format',
+  'types',
+  'cycles',
+  'dead-code',
+  'dependencies',
+  'openapi',
+  'client-types',
+  'scopes',
+  'site',
+]
 
 // The linter and the compiler read types of the build and of this package.
 buildIfStale()

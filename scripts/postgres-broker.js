@@ -43,6 +43,8 @@ export async function startPostgresBroker(citusUrls = []) {
     '/templates': () => (templates ??= Promise.all([nodes(), emptyDatabase()]).then(createTemplates)),
   })
   const broker = createServer((request, response) => {
+    // A kept connection could close while a busy test process sends its next request on it.
+    response.setHeader('connection', 'close')
     void Promise.resolve(responses[request.url ?? '']?.()).then(
       (body) => response.end(JSON.stringify(body)),
       (/** @type {unknown} */ error) => response.writeHead(500).end(String(error)),

@@ -20,10 +20,11 @@ for (const directory of npmPackages)
     const url = `git+${home}.git`
     return `${JSON.stringify({ ...manifest, repository: { type: 'git', url, directory } }, null, 2)}\n`
   })
-for (const folder of [...npmPackages, 'clients/python'])
+for (const folder of [...npmPackages, 'clients/python', 'clients/go', 'clients/java'])
   edit(`${folder}/README.md`, (text) =>
     text.replaceAll(/(?<=\]\()(?!\w+:|#)[^)]+/g, (path) => new URL(path, `${files}${folder}/`).href),
   )
+edit('README.md', (text) => text.replace('https://github.com/OWNER/NAME', home))
 const chart = 'deploy/helm/user-group-service'
 edit(`${chart}/Chart.yaml`, (text) => `${text}annotations:\n  org.opencontainers.image.revision: ${commit}\n`)
 edit(`${chart}/values.yaml`, (text) => text.replace("repository: ''", `repository: ghcr.io/${repository}`))

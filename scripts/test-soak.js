@@ -37,8 +37,8 @@ const suites = {
   packages: {
     program: ['scripts/test-packages.js'],
     // Addons compiled with the headers of Node.js 24.19 to 24.21 abort (nodejs/node#65446).
-    long: [['22', '24.18.1', 'pnpm', 'yarn', 'bun']],
-    short: [['pnpm', 'yarn', 'bun']],
+    long: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
+    short: [['npm', 'pnpm', 'yarn', 'bun']],
   },
   'rolling-restart': {
     program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],

@@ -25,7 +25,7 @@ const storeIndependent = [
   /^server\/test\/hostile\/(bodies|delivery|framing|messages)\.test\.ts$/,
   /^server\/test\/http\/(responses|scopes)\.test\.ts$/,
   /^server\/test\/http\/admin\/(admin-input|import-connections|import-memory)\.test\.ts$/,
-  /^server\/test\/http\/console\/console-pages\.test\.ts$/,
+  /^server\/test\/http\/console\/(console-pages|oidc-provider)\.test\.ts$/,
   /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
   /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|oauth-metadata|operation-paths|strict-json)\.test\.ts$/,
 ]
@@ -38,9 +38,9 @@ const long = /\/(connections|hanging-receivers|import-memory|overload)\./
 const shared = /^server\/test\/(cli|hostile|http|observability|store)\//
 
 /** Files that use packages of `tools/checks`. */
-const withChecks = /^(client|renderer)\/|^server\/test\/clients\/generated/
+const withChecks = /^(client|renderer)\/|^server\/test\/(clients\/generated|http\/console\/oidc-provider)/
 /** Files that run a browser, which needs most CPU. */
-const inBrowser = /^(console|examples\/dashboard)\/|^server\/test\/docs-page\//
+const inBrowser = /^(console|examples\/dashboard)\//
 
 /** Files that run on a Citus cluster: those whose outcome can differ there. */
 const onCitus = [
