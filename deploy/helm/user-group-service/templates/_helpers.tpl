@@ -33,6 +33,17 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* The value of UGS_CONFIG_FILE. Empty without a document. */}}
+{{- define "ugs.configurationFiles" -}}
+{{- $files := list }}
+{{- range $environment := list "Customer" "Testing" }}
+{{- if get $.Values.configuration (lower $environment) }}
+{{- $files = append $files (printf "%s=/etc/user-group-service/configuration/%s.json" $environment (lower $environment)) }}
+{{- end }}
+{{- end }}
+{{- join "," $files }}
+{{- end }}
+
 {{- define "ugs.hasMigration" -}}
 {{ and .Values.migration.enabled (not .Values.sqlite.enabled) }}
 {{- end }}
@@ -112,6 +123,13 @@ volumes:
       # Readable by the group of the pod.
       defaultMode: 0440
   {{- end }}
+  {{- if include "ugs.configurationFiles" . }}
+  - name: configuration
+    configMap:
+      name: {{ include "ugs.name" . }}-configuration
+      # The migration may come before it.
+      optional: true
+  {{- end }}
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -146,6 +164,10 @@ volumeMounts:
   # A folder, because Kubernetes does not update a single mounted file.
   - name: keys
     mountPath: /etc/user-group-service/keys
+  {{- end }}
+  {{- if include "ugs.configurationFiles" . }}
+  - name: configuration
+    mountPath: /etc/user-group-service/configuration
   {{- end }}
   {{- with .Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}

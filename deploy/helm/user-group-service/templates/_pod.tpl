@@ -11,6 +11,9 @@ metadata:
     {{- end }}
     # Restarts the pods when the Secret changes.
     checksum/secret: {{ include (print $.Template.BasePath "/secret.yaml") . | sha256sum }}
+    {{- if include "ugs.configurationFiles" . }}
+    checksum/configuration: {{ .Values.configuration | toJson | sha256sum }}
+    {{- end }}
 spec: {{ include "ugs.podSpec" . | nindent 2 }}
   serviceAccountName: {{ include "ugs.name" . }}
   # No preStop hook: the service serves requests for UGS_DRAIN_MS after SIGTERM.
@@ -42,6 +45,20 @@ spec: {{ include "ugs.podSpec" . | nindent 2 }}
           value: 0.0.0.0
         - name: UGS_METRICS_PORT
           value: {{ .Values.metrics.port | quote }}
+        {{- end }}
+        {{- with include "ugs.configurationFiles" . }}
+        - name: UGS_CONFIG_FILE
+          value: {{ . }}
+        {{- end }}
+        {{- $tokens := concat (.Values.configuration.customer.api_tokens | default list) (.Values.configuration.testing.api_tokens | default list) }}
+        {{- $names := list }}
+        {{- range $tokens }}{{ with .token_env }}{{ $names = append $names . }}{{ end }}{{ end }}
+        {{- range $names | uniq }}
+        - name: {{ . }}
+          valueFrom:
+            secretKeyRef:
+              name: {{ required "configuration.tokens: name a Secret with the API tokens of token_env" $.Values.configuration.tokens }}
+              key: {{ . }}
         {{- end }}
         {{- range $name, $value := .Values.settings }}
         - name: {{ $name }}
