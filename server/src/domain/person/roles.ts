@@ -77,11 +77,14 @@ function refuseOthers(others: object, path: string): void {
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const isEnvironment = (name: unknown) => environments.some((environment) => environment === name)
 
-/** Returns the values of the claim: the strings of a list, or a string and its parts between white space. Null if the claim is absent. */
+/**
+ * Returns the values of the claim: the strings of a list, or a string as a whole, because names of groups may have spaces. Null if the
+ * claim is absent.
+ */
 export function valuesIn(claims: Readonly<Record<string, unknown>>, claim: string): string[] | null {
   const value = claims[claim] ?? claim.split('.').reduce<unknown>(memberOf, claims)
-  if (typeof value === 'string') return [...new Set([value, ...value.split(/\s+/)])].filter(isText)
-  return Array.isArray(value) ? value.filter(isText) : null
+  if (typeof value === 'string' || Array.isArray(value)) return [value].flat().filter(isText)
+  return null
 }
 
 function memberOf(value: unknown, name: string): unknown {
