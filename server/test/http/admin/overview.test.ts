@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertSucceeded, manage, of, startManaged, type EventView } from '../../support/admin-api.ts'
+import {
+  assertSucceeded,
+  exactOverview,
+  manage,
+  of,
+  startManaged,
+  type EventView,
+} from '../../support/admin-api.ts'
 import { createPausedEndpoint } from '../../support/belongings.ts'
 import { runCommand } from '../../support/command.ts'
 
@@ -13,7 +20,7 @@ interface OverviewView {
   readonly last_changes: readonly EventView[]
 }
 
-const overview = async (api = admin) => assertSucceeded<OverviewView>(await api.getOverview(), 'getOverview')
+const overview = (api = admin) => exactOverview<OverviewView>(api)
 const exactly = (count: number) => ({ count, is_exact: true })
 
 test('an overview counts what needs attention in its environment', async () => {
