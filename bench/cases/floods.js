@@ -78,7 +78,7 @@ async function measure(flood) {
     const megabytes = (/** @type {number} */ bytes) => bytes / 1e6
     return {
       'memory before, MB': megabytes(before),
-      'memory at most, MB': megabytes(health.mostMemory),
+      'memory at most, MB': megabytes(health.peakMemory),
       'memory after 30 s, MB': megabytes(residentBytes(service.pid)),
       'longest health check, ms': health.longest,
       'CPU, ms': (cpuTime(service.pid) - cpuBefore) / 1000,
@@ -93,7 +93,7 @@ async function measure(flood) {
 /** Health checks over one connection, one after another. */
 class HealthChecks {
   longest = 0
-  mostMemory = 0
+  peakMemory = 0
   #pid
   #request
   #connection
@@ -138,7 +138,7 @@ class HealthChecks {
         this.#connection.send(this.#request)
       })
       this.longest = Math.max(this.longest, performance.now() - sentAt)
-      this.mostMemory = Math.max(this.mostMemory, residentBytes(this.#pid))
+      this.peakMemory = Math.max(this.peakMemory, residentBytes(this.#pid))
       await sleep(healthIntervalMs)
     }
   }

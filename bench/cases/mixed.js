@@ -34,11 +34,11 @@ const size = 'typical'
 const known = { ...manyKnownIds, count: 20_000 }
 /** More than a run rotates. */
 const rotatedInARun = 1000
-const mostRuns = 200
+const maxRuns = 200
 const imported = Number(process.env.BENCH_USER_GROUPS ?? 1_000_000)
 const backupEveryMs = 10_000
 /** A timer of the load generator is up to 1 ms late. */
-const mostLateMs = 2
+const maxLateMs = 2
 
 /** @type {import('../run.js').Case} */
 export const mixed = () => measure()
@@ -55,7 +55,7 @@ async function measure(database) {
   const service = await startService(database?.url)
   const worker = startWorker('mixed-load.js')
   try {
-    for (const ids of [known, changedIds, { ...rotatedIds, count: mostRuns * rotatedInARun }])
+    for (const ids of [known, changedIds, { ...rotatedIds, count: maxRuns * rotatedInARun }])
       await seedUserGroups(database?.client ?? service.file, ids)
     await database?.client.query('VACUUM (ANALYZE)')
     const mix = await mixOf(service)
@@ -77,7 +77,7 @@ async function measure(database) {
       title: `90 % unchanged GET, 6 % introspection, 2 % create, 1 % change, 1 % rotate at a fixed rate, ${database ? `PostgreSQL ${database.version}` : 'SQLite'}`,
       rows,
       notes: rows
-        .filter(({ figures }) => (figures[sentLate]?.median ?? NaN) > mostLateMs)
+        .filter(({ figures }) => (figures[sentLate]?.median ?? NaN) > maxLateMs)
         .map(({ name }) => `${name}: the load generator was late, so latencies are upper bounds.`),
     }
   } finally {

@@ -19,7 +19,7 @@ const connectionCounts = [1, 32, 128]
 /** Maximum duration of a load that sends each request once, in seconds. */
 const longest = 600
 /** PostgreSQL accepts 100 connections by default. */
-const mostClients = 32
+const maxClients = 32
 
 /** @typedef {import('../lib/compare.js').Contestant} Contestant */
 
@@ -245,7 +245,7 @@ async function preparePgbench(database) {
   let inserted = 0
   /** @type {Pgbenches} */
   const contestants = (clients) => {
-    const threads = [1, 2].filter((threads) => threads <= clients && clients <= mostClients)
+    const threads = [1, 2].filter((threads) => threads <= clients && clients <= maxClients)
     return {
       select: Object.entries(selects).flatMap(([name, script]) =>
         threads.map((threads) => ({

@@ -32,7 +32,7 @@ import { startWorker } from '../lib/worker.js'
  * @property {Times} good
  * @property {Times} shed 503
  * @property {Times} health
- * @property {number} mostMemory resident bytes of the server
+ * @property {number} peakMemory resident bytes of the server
  */
 
 const rounds = 5
@@ -84,7 +84,7 @@ async function overloaded({ databaseUrl }) {
         for (let round = 0; round < rounds; round++) {
           const before = await peak()
           const load = { requestsPerSecond: times * before, connections: open, seconds: 5 }
-          const { good, shed, health, mostMemory } = await run(load)
+          const { good, shed, health, peakMemory } = await run(load)
           await sleep(2000)
           const after = await peak()
           results.push({
@@ -95,7 +95,7 @@ async function overloaded({ databaseUrl }) {
             '503, share': shed.count / (good.count + shed.count),
             ...(shed.count > 0 && { '503, p50, ms': shed.p50, '503, p99, ms': shed.p99 }),
             '/healthz, p99, ms': health.p99,
-            'memory, MB': mostMemory / 1e6,
+            'memory, MB': peakMemory / 1e6,
             'peak two seconds later ÷ before': after / before,
           })
         }

@@ -140,7 +140,7 @@ async function run(load) {
   const backends = new Backends(load)
   await backends.connect(load.connections)
   let offered = 0
-  let mostMemory = 0
+  let peakMemory = 0
   const started = performance.now()
   const end = started + load.seconds * 1000
   backends.end = end
@@ -149,7 +149,7 @@ async function run(load) {
     const due = Math.floor(((performance.now() - started) / 1000) * load.requestsPerSecond)
     for (; offered < due; offered++) backends.request()
     await sleep(1)
-    mostMemory = Math.max(mostMemory, residentBytes(load.pid))
+    peakMemory = Math.max(peakMemory, residentBytes(load.pid))
   }
   for (const late = performance.now() + responseTimeoutMs; backends.pending > 0 && performance.now() < late;)
     await sleep(10)
@@ -161,7 +161,7 @@ async function run(load) {
     good: timesOf(backends.times.good),
     shed: timesOf(backends.times.shed),
     health: timesOf(times),
-    mostMemory,
+    peakMemory,
   }
 }
 

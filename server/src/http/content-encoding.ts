@@ -12,7 +12,7 @@ export function preferredEncoding(
   const weights = weightsOf(acceptEncoding ?? '')
   const any = weights.get('*')
   let best: Encoding = 'identity'
-  let weight = weights.get('identity') ?? any ?? leastWeight
+  let weight = weights.get('identity') ?? any ?? minWeight
   for (const encoding of ['gzip', 'br'] as const) {
     const offered = weights.get(encoding) ?? any ?? 0
     if (!available.includes(encoding) || offered === 0 || offered < weight) continue
@@ -23,7 +23,7 @@ export function preferredEncoding(
 }
 
 /** A client that does not mention `identity` accepts it, but rather takes what it mentions. */
-const leastWeight = 0.0001
+const minWeight = 0.0001
 
 function weightsOf(header: string): Map<string, number> {
   const weights = new Map<string, number>()

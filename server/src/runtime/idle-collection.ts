@@ -22,12 +22,12 @@ export interface Heap {
  */
 export class IdleCollection {
   readonly #heap: Heap
-  #leastBytes: number
+  #minBytes: number
   #utilization: EventLoopUtilization
 
   constructor(heap: Heap = v8Heap) {
     this.#heap = heap
-    this.#leastBytes = heap.oldBytes()
+    this.#minBytes = heap.oldBytes()
     this.#utilization = heap.utilization()
   }
 
@@ -37,10 +37,10 @@ export class IdleCollection {
     const isIdle = this.#heap.utilization(this.#utilization).utilization < maxUtilization
     this.#utilization = current
     const bytes = this.#heap.oldBytes()
-    this.#leastBytes = Math.min(this.#leastBytes, bytes)
-    if (!isIdle || bytes - this.#leastBytes < minGrowthBytes) return
+    this.#minBytes = Math.min(this.#minBytes, bytes)
+    if (!isIdle || bytes - this.#minBytes < minGrowthBytes) return
     this.#heap.collect()
-    this.#leastBytes = this.#heap.oldBytes()
+    this.#minBytes = this.#heap.oldBytes()
   }
 }
 

@@ -3,7 +3,7 @@ import { Cache } from '../util/cache.ts'
 import { RecentTimes } from '../util/recent-times.ts'
 import { bitOf, monthOf } from './calendar.ts'
 import { largeId, others, type Look } from './look.ts'
-import { rowsAtOnce, type Mark, type MonthOfUserGroup, type NameColumn } from './usage-store.ts'
+import { maxRowsExamined, type Mark, type MonthOfUserGroup, type NameColumn } from './usage-store.ts'
 
 /** Maximum numbers of names of a user group in a month. Further ones are recorded as `others`. */
 const maxNames = { viewerId: 100_000, resource: 1000 } as const satisfies Record<NameColumn, number>
@@ -15,7 +15,7 @@ const maxRooms = 10_000
 /** Part of the room that is taken before the names are counted again, because other processes take of it, too. */
 const roomShare = 0.1
 /** Number of user groups whose names are looked up at once. */
-const maxAtOnce = 16
+const maxConcurrentLookups = 16
 /** Room of a user group that has the maximum number of names. */
 const full = -1
 
@@ -82,9 +82,9 @@ export class MarkRecorder {
     const refused = new Set<string>()
     const groups = [...unknown]
     const rows = await this.#rowsOf(groups.filter(([key, { names }]) => !this.#hasRoom(key, names.size)))
-    for (let i = 0; i < groups.length; i += maxAtOnce)
+    for (let i = 0; i < groups.length; i += maxConcurrentLookups)
       await Promise.all(
-        groups.slice(i, i + maxAtOnce).map(async ([key, group]) => {
+        groups.slice(i, i + maxConcurrentLookups).map(async ([key, group]) => {
           const without = await this.#refuse(key, group, rows.get(rowsKey(group.place)))
           for (const name of group.names) {
             const id = nameKey(group.place.teamId, group.column, name)
@@ -124,7 +124,7 @@ export class MarkRecorder {
       environment,
       month,
       teamIds,
-      rows: rowsAtOnce,
+      rows: maxRowsExamined,
     })
     if (found !== null) return new Map(places.map((place) => [rowsKey(place), found.get(place.teamId) ?? 0]))
     if (places.length === 1) return new Map()
@@ -161,7 +161,10 @@ export class MarkRecorder {
   async #count(place: MonthOfUserGroup, column: NameColumn): Promise<number> {
     let total = 0
     for (let after: string | null = ''; after !== null;) {
-      const { count, last } = await this.#store.usage.countNames(place, column, { after, rows: rowsAtOnce })
+      const { count, last } = await this.#store.usage.countNames(place, column, {
+        after,
+        rows: maxRowsExamined,
+      })
       total += count
       after = last
     }

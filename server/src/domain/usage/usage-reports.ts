@@ -6,7 +6,7 @@ import type { Clock } from '../util/clock.ts'
 import { countBits, dayOf, dayText, daysOf, monthOf, type Month } from './calendar.ts'
 import type { MarkRecorder } from './mark-recorder.ts'
 import {
-  rowsAtOnce,
+  maxRowsExamined,
   type NamedUserGroup,
   type ResourceUsage,
   type UsageSlice,
@@ -14,7 +14,7 @@ import {
 } from './usage-store.ts'
 
 /** Number of user groups in a batch of an export. */
-const exportedAtOnce = 200
+const exportedBatch = 200
 
 interface Selection {
   readonly month: Month
@@ -58,8 +58,8 @@ interface Parts {
   readonly store: Pick<Store, 'usage' | 'introspections'>
   readonly marks: Pick<MarkRecorder, 'forget'>
   readonly clock: Pick<Clock, 'now'>
-  /** Number of rows in a slice. Default: `rowsAtOnce`. */
-  readonly rowsAtOnce?: number
+  /** Number of rows in a slice. Default: `maxRowsExamined`. */
+  readonly maxRowsExamined?: number
 }
 
 /** Usage by month, and the erasure of viewers. */
@@ -116,10 +116,10 @@ export class UsageReports {
   /** Lists all user groups that were seen, in batches. @throws Fault `unavailable` */
   async *listAll(scope: TenantScope, month: Month): AsyncGenerator<ShownUserGroupUsage[]> {
     for (let afterTeamId = 0; ;) {
-      const batch = await this.listUserGroups(scope, { month }, { afterTeamId, limit: exportedAtOnce })
+      const batch = await this.listUserGroups(scope, { month }, { afterTeamId, limit: exportedBatch })
       yield batch
       const last = batch.at(-1)
-      if (last === undefined || batch.length < exportedAtOnce) return
+      if (last === undefined || batch.length < exportedBatch) return
       afterTeamId = last.teamId
     }
   }
@@ -208,7 +208,7 @@ export class UsageReports {
     for (let last: number | undefined = afterTeamId; last !== undefined && teamIds.length < limit;) {
       const found: readonly number[] = await this.#parts.store.usage.listTeamIds({
         ...{ workspaceId, environment, month },
-        ...{ afterTeamId: last, rows: rowsAtOnce, limit: limit - teamIds.length },
+        ...{ afterTeamId: last, rows: maxRowsExamined, limit: limit - teamIds.length },
       })
       teamIds.push(...found)
       last = found.at(-1)
@@ -247,7 +247,7 @@ export class UsageReports {
     return all
   }
 
-  /** Yields slices of about `rowsAtOnce` rows that together have all rows of a selection. Slices of one user group follow each other. */
+  /** Yields slices of about `maxRowsExamined` rows that together have all rows of a selection. Slices of one user group follow each other. */
   async *#slices(
     { workspaceId, environment }: TenantScope,
     { month, teamIds }: Selection,
@@ -292,7 +292,10 @@ export class UsageReports {
   }
 
   #endOf(slice: UsageSlice) {
-    return this.#parts.store.usage.findSliceEnd({ ...slice, rows: this.#parts.rowsAtOnce ?? rowsAtOnce })
+    return this.#parts.store.usage.findSliceEnd({
+      ...slice,
+      rows: this.#parts.maxRowsExamined ?? maxRowsExamined,
+    })
   }
 
   async #userGroupsOf(

@@ -4,7 +4,7 @@ import type { UserGroupLocation } from '../user-group/location.ts'
 import type { Month } from './calendar.ts'
 
 /** Number of rows that the store reads at once: a few milliseconds of work, for which other requests wait on SQLite. */
-export const rowsAtOnce = 10_000
+export const maxRowsExamined = 10_000
 
 /**
  * The days on which user groups, viewers and resources were seen. A mark sets the bit of a day, so marking again, in any order and by any

@@ -156,7 +156,7 @@ export function describeUsage(name: string, openFreshStore: () => Promise<Store>
             ),
           },
         },
-        ...{ marks: { forget: () => undefined }, clock: { now: () => start }, rowsAtOnce: 8 },
+        ...{ marks: { forget: () => undefined }, clock: { now: () => start }, maxRowsExamined: 8 },
       })
       const scope = own.tenantScope
       const page = { afterTeamId: 0, limit: 10 }
