@@ -164,8 +164,13 @@ export class Connection {
       const durationMs = clock.monotonic() - startedAt
       try {
         onRequest?.({
-          ...{ method, path: operation.path, attempt: attempt.number },
-          ...{ durationMs, status, errorCode, requestId },
+          method,
+          path: operation.path,
+          attempt: attempt.number,
+          durationMs,
+          status,
+          errorCode,
+          requestId,
         })
       } catch {
         // The operation may have taken effect, so its result counts.

@@ -76,7 +76,9 @@ const tokenShape: Shape<Introspection> = {
   mapping: isTextByKeyOrNull,
   data_sources: isObject,
   properties,
-  ...{ jti: isAbsent, viewer: isAbsent, resources: isAbsent },
+  jti: isAbsent,
+  viewer: isAbsent,
+  resources: isAbsent,
 }
 const activeSessionShape: Shape<Introspection> = {
   ...tokenShape,
@@ -130,7 +132,8 @@ export function readIntrospection(json: unknown): IntrospectedUserGroup | null {
   const shape = token_type === 'viewer_session' ? activeSessionShape : tokenShape
   const { sub, iat, exp, jti, viewer, dataSources, ...group } = readNamed(json, 'the response', shape)
   return {
-    ...{ providedId: sub, sessionId: jti },
+    providedId: sub,
+    sessionId: jti,
     ...(group as Pick<IntrospectedUserGroup, keyof typeof group>),
     // Object.fromEntries instead of assignment: a key may be `__proto__`.
     dataSources: Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { Variable } from '../variables.ts'
 import type { Dialect } from './dialects.ts'
-import { queryWords, type Statement } from './tokens.ts'
+import { queryWords, wordsOf, type Statement } from './tokens.ts'
 
 /** Offsets in the template. */
 export interface Range {
@@ -31,23 +31,22 @@ export interface Comparison extends Range {
 }
 
 /** Words after which an expression begins, so that no operator before them can bind what follows. */
-const beforeExpression = new Set([
-  ...['where', 'on', 'having', 'qualify', 'prewhere', 'and', 'or', 'xor', 'not', 'when', 'then', 'else', 'case'],
-  ...['select', 'distinct', 'all', 'by', 'returning', '(', ','],
-]) // prettier-ignore
+const beforeExpression = wordsOf(`
+  where on having qualify prewhere and or xor not when then else case select distinct all by returning ( ,
+`)
 
 /** Reserved tokens that end an expression, because no operator begins with them. */
-const ends = new Set([
-  ...[')', ',', ']', '}', '|>', 'and', 'or', 'xor', 'when', 'then', 'else', 'end', 'as', 'asc', 'desc', 'nulls', 'from', 'where', 'on'],
-  ...['group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'for', 'union', 'intersect', 'except', 'minus', 'select'],
-  ...['join', 'inner', 'left', 'right', 'full', 'cross', 'natural', 'lateral', 'straight_join', 'returning', 'into', 'set', 'with'],
-]) // prettier-ignore
+const ends = wordsOf(`
+  ) , ] } |> and or xor when then else end as asc desc nulls from where on group having qualify window order limit
+  offset fetch for union intersect except minus select join inner left right full cross natural lateral straight_join
+  returning into set with
+`)
 
 /** Words that end an expression after an operand. Before an operator they are names. */
-const namesThatEnd = new Set([
-  ...['settings', 'format', 'prewhere', 'option', 'outer', 'lock', 'using', 'tablesample', 'sample', 'start', 'connect', 'cluster', 'sort'],
-  ...['distribute', 'asof', 'semi', 'anti', 'any', 'all', 'array', 'positional', 'pivot', 'unpivot', 'rows', 'range', 'groups', 'separator', 'do'],
-]) // prettier-ignore
+const namesThatEnd = wordsOf(`
+  settings format prewhere option outer lock using tablesample sample start connect cluster sort distribute asof semi
+  anti any all array positional pivot unpivot rows range groups separator do
+`)
 
 /** Returns true if no operator begins with the word, so that it ends the expression before it. */
 export function endsExpression(word: string): boolean {
@@ -58,8 +57,8 @@ export function endsExpression(word: string): boolean {
 export const reserved = new Set([
   ...beforeExpression,
   ...ends,
-  ...['any', 'some', 'exists', 'between', 'in', 'is', 'like', 'ilike', 'interval', 'values', 'collate', 'binary', 'prior', 'connect_by_root'],
-]) // prettier-ignore
+  ...wordsOf('any some exists between in is like ilike interval values collate binary prior connect_by_root'),
+])
 
 /** Functions that take a part of a column, like the path in `data->>'customer'`. */
 const pathFunctions =

@@ -1,7 +1,7 @@
 import { isTokenVariable, type Variable } from '../variables.ts'
 import { ComparisonReader, reserved, type Comparison } from './comparisons.ts'
 import type { Dialect } from './dialects.ts'
-import type { Statement } from './tokens.ts'
+import { wordsOf, type Statement } from './tokens.ts'
 
 /** The uses of the variables of a statement. */
 export interface Conditions {
@@ -19,11 +19,13 @@ const none: Conditions = { comparisons: [], returned: new Set(), nullTests: new 
 type List = 'expressions' | 'conditions' | 'aliases' | 'assignments'
 
 /** Lists that begin with a word. */
-const lists = new Map<string, List>([
-  ...['select', 'by', 'returning', 'values'].map((word) => [word, 'expressions'] as const),
-  ...['where', 'on', 'having', 'qualify', 'prewhere'].map((word) => [word, 'conditions'] as const),
-  ...['set', 'update', 'with', 'settings', 'option', 'options', 'from', 'join', 'apply', 'using', 'into', '|>'].map((word) => [word, 'assignments'] as const),
-]) // prettier-ignore
+const lists = new Map(
+  Object.entries({
+    expressions: 'select by returning values',
+    conditions: 'where on having qualify prewhere',
+    assignments: 'set update with settings option options from join apply using into |>',
+  }).flatMap(([list, words]) => [...wordsOf(words)].map((word) => [word, list as List])),
+)
 
 /** Finds the comparisons of a statement, and the variables that it only returns or stores. */
 export function findConditions(statement: Statement, dialect: Dialect): Conditions {
@@ -89,16 +91,16 @@ export function isGuarded(variable: Variable): boolean {
 /** Statements that return or store the items of their lists. */
 const firstWords = new Set(['select', 'with', 'values', 'from', 'insert', 'explain', '('])
 /** Words that end a list of returned or stored items. */
-const listEnds = new Set([
-  ...['from', 'into', 'where', 'group', 'having', 'qualify', 'window', 'order', 'limit', 'offset', 'fetch', 'union', 'intersect'],
-  ...['except', 'minus', 'on', 'set', 'returning', '|>', 'prewhere', 'settings', 'format'],
-]) // prettier-ignore
+const listEnds = wordsOf(`
+  from into where group having qualify window order limit offset fetch union intersect except minus on set returning
+  |> prewhere settings format
+`)
 /** Functions that read no rows. Others may compare their arguments with columns, or run them as SQL. */
-const pureFunctions = new Set([
-  ...['cast', 'coalesce', 'concat', 'concat_ws', 'format', 'ifnull', 'initcap', 'isnull', 'json_build_object', 'json_object', 'jsonb_build_object'],
-  ...['left', 'length', 'lower', 'ltrim', 'nvl', 'replace', 'right', 'rtrim', 'set_config', 'substr', 'substring', 'to_json', 'to_jsonb'],
-  ...['to_variant', 'trim', 'try_cast', 'unnest', 'upper'],
-]) // prettier-ignore
+const pureFunctions = wordsOf(`
+  cast coalesce concat concat_ws format ifnull initcap isnull json_build_object json_object jsonb_build_object left
+  length lower ltrim nvl replace right rtrim set_config substr substring to_json to_jsonb to_variant trim try_cast
+  unnest upper
+`)
 /** Words before a literal that belong to it. */
 const prefixes = /^(?:date|time|timestamp|timestamptz|datetime|interval|[nrbxe]|_\w+)$/
 /** Words after the first of a type. */

@@ -1,4 +1,5 @@
 import type { Token } from './scanner.ts'
+import { wordsOf } from './tokens.ts'
 
 /** Words that introduce a row count. */
 const countWords = new Set(['limit', 'offset', 'fetch', 'top'])
@@ -9,25 +10,9 @@ const afterName = new Set(['=', '<', '>', ',', ')', 'in', 'and', 'or', 'between'
 /** Words that end a row count. They are reserved, and no expression contains them outside parentheses. */
 const ends = new Set([';', '|>', 'select', 'union', 'intersect', 'except', 'from', 'where'])
 /** Tokens that may follow a row count. None of them is an operator. */
-const afterCount = new Set([
-  ...[
-    ';',
-    '|>',
-    ')',
-    ',',
-    'limit',
-    'offset',
-    'fetch',
-    'row',
-    'rows',
-    'with',
-    'by',
-    'for',
-    'union',
-    'intersect',
-  ],
-  ...['except', 'lock', 'settings', 'format', 'into', 'on', 'returning'],
-])
+const afterCount = wordsOf(`
+  ; |> ) , limit offset fetch row rows with by for union intersect except lock settings format into on returning
+`)
 
 interface Level {
   /** The whole bracket is part of a row count. */

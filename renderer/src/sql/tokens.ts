@@ -97,3 +97,8 @@ export function statementsOf(template: string, dialect: Dialect): Statement[] {
 function isAfterDot(tokens: readonly Token[], index: number): boolean {
   return tokens[index - 1]?.text === '.' && !/^\d/.test(tokens[index - 2]?.text ?? '')
 }
+
+/** Returns the words of a text. */
+export function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/))
+}

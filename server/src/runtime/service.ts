@@ -279,7 +279,9 @@ async function openTraces(config: Config, logger: Logger) {
 
 function usageRecordingOf(config: Config, store: Store, logger: Logger): UsageRecording {
   return new UsageRecording({
-    ...{ store, clock: systemClock, warn: warningsOf(logger) },
+    store,
+    clock: systemClock,
+    warn: warningsOf(logger),
     usageMode: config.UGS_USAGE,
     rateLimit: config.UGS_RATE_LIMIT,
   })

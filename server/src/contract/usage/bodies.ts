@@ -10,6 +10,9 @@ export function readUsageBody(body: Buffer): PostedMark[] {
   const { value } = readStrictJson(body)
   validate(value)
   return value.marks.map(({ team_id: teamId, viewer_id: viewerId = '', resource = '', day }) => ({
-    ...{ teamId, viewerId, resource, day },
+    teamId,
+    viewerId,
+    resource,
+    day,
   }))
 }

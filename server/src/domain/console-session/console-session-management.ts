@@ -42,7 +42,10 @@ export class ConsoleSessionManagement {
     const isEnded =
       session !== undefined &&
       (await this.#store.consoleSessions.end({
-        ...{ workspaceId, environment, hash: session.hash, now: this.#clock.now() },
+        workspaceId,
+        environment,
+        hash: session.hash,
+        now: this.#clock.now(),
         ...actorOf(caller),
       }))
     if (!isEnded)

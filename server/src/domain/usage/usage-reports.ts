@@ -134,7 +134,9 @@ export class UsageReports {
     const userGroups = await this.#userGroupsOf(scope, rows)
     return rows.map(({ teamId, viewerId, days, lastSeenAt }) => ({
       ...shownUserGroup(teamId, userGroups),
-      ...{ viewerId, activeDays: countBits(days), lastSeenAt },
+      viewerId,
+      activeDays: countBits(days),
+      lastSeenAt,
     }))
   }
 
@@ -192,7 +194,9 @@ export class UsageReports {
     const deleted = await store.usage.eraseViewer({
       ...scope,
       ...actorOf(caller),
-      ...{ viewerId, teamId, now: clock.now() },
+      viewerId,
+      teamId,
+      now: clock.now(),
     })
     if (deleted > 0) marks.forget()
     return deleted
@@ -207,8 +211,12 @@ export class UsageReports {
     const teamIds: number[] = []
     for (let last: number | undefined = afterTeamId; last !== undefined && teamIds.length < limit;) {
       const found: readonly number[] = await this.#parts.store.usage.listTeamIds({
-        ...{ workspaceId, environment, month },
-        ...{ afterTeamId: last, rows: maxRowsExamined, limit: limit - teamIds.length },
+        workspaceId,
+        environment,
+        month,
+        afterTeamId: last,
+        rows: maxRowsExamined,
+        limit: limit - teamIds.length,
       })
       teamIds.push(...found)
       last = found.at(-1)

@@ -134,8 +134,13 @@ export class ViewerSessions {
     const { userGroup, token, sessionId, expiresAt } = await this.create(caller, request)
     const { workspaceId, environment } = caller
     await this.#parts.store.viewerSessions.recordViewAs({
-      ...{ workspaceId, environment, ...actorOf(caller) },
-      ...{ userGroup, viewerId, sessionId, now: this.#parts.clock.now() },
+      workspaceId,
+      environment,
+      ...actorOf(caller),
+      userGroup,
+      viewerId,
+      sessionId,
+      now: this.#parts.clock.now(),
     })
     return { url: dashboardUrl.replace('{session}', token), expiresAt }
   }
@@ -218,7 +223,8 @@ export class ViewerSessions {
   #isOver(scope: TenantScope, { claims, signingKeyId }: VerifiedSession): Promise<boolean> {
     const { workspaceId, environment } = scope
     return this.#parts.store.viewerSessions.isOver({
-      ...{ workspaceId, environment },
+      workspaceId,
+      environment,
       ...locationOf(scope, claims),
       signingKeyId,
       subjects: subjectsOf(claims),

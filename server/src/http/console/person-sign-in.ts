@@ -67,7 +67,9 @@ export function addPersonSignIn(app: FastifyInstance, dependencies: PersonSignIn
     const { environment, workspace } = request.query as Record<string, unknown>
     const secret = () => randomBytes(32).toString('base64url')
     const pending: Pending = {
-      ...{ state: secret(), nonce: secret(), verifier: secret() },
+      state: secret(),
+      nonce: secret(),
+      verifier: secret(),
       environment: environments.find((known) => known === environment) ?? null,
       workspace: typeof workspace === 'string' ? workspace : null,
       replacedHashes: dependencies.cookies.secretsOf(request).map((one) => hashToken(one.secret)),
