@@ -118,7 +118,7 @@ test('a person signs in, and the audit log and the session name them', async () 
 for (const [groups, role] of [
   [['support', 'admins', 'x'], 'admin'],
   ['watchers', 'observe'],
-  ['x watchers support', 'support'],
+  [['x', 'watchers', 'support'], 'support'],
 ] as const)
   test(`the strongest role of ${JSON.stringify(groups)} is ${role}`, async () => {
     provider.claims = { groups }
