@@ -171,9 +171,12 @@ for (const { dialect, output } of dialectsAndOutputs) {
             }
           }
         }
-        for (const condition of [...different.slice(0, conditions), ...(hasArrays ? arraysDifferent : [])]) {
-          for (const id of ids) {
-            const own = await select('c = ¤', id).catch((): unknown[] => [])
+        for (const id of ids) {
+          const own = await select('c = ¤', id).catch((): unknown[] => [])
+          for (const condition of [
+            ...different.slice(0, conditions),
+            ...(hasArrays ? arraysDifferent : []),
+          ]) {
             const others = await select(condition, id).catch(() => undefined)
             if (others !== undefined)
               assert.deepEqual(
