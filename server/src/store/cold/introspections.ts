@@ -1,6 +1,7 @@
 import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
 import { forEachShard, type Operations } from './operation.ts'
 import { anyOf, postgres, rowsOf, sql } from './sql.ts'
+import { isNotErased } from './user-group-history.ts'
 
 const types = {
   workspace_id: 'bigint',
@@ -13,7 +14,7 @@ const key = sql`workspace_id, ${postgres`bucket,`} team_id`
 /** Time of the last introspection of each user group. */
 export const introspections: Operations<IntrospectionStore> = {
   *record(all) {
-    yield* forEachShard(all, (_shardBucket, some) => {
+    yield* forEachShard(all, (shardBucket, some) => {
       const rows = some.map(({ workspaceId, bucket, teamId, introspectedAt }) => ({
         ...{ workspace_id: workspaceId, bucket, team_id: teamId, introspected_at: introspectedAt },
       }))
@@ -21,7 +22,7 @@ export const introspections: Operations<IntrospectionStore> = {
       return [
         sql`INSERT INTO last_introspection (${key}, introspected_at)
           SELECT ${key}, max(introspected_at) FROM ${rowsOf('new', types, rows)}
-          WHERE true GROUP BY ${key} ORDER BY workspace_id, team_id
+          WHERE ${isNotErased(shardBucket, some)} GROUP BY ${key} ORDER BY workspace_id, team_id
           ON CONFLICT (workspace_id, team_id ${postgres`, bucket`}) DO UPDATE SET introspected_at = excluded.introspected_at
           WHERE last_introspection.introspected_at < excluded.introspected_at`,
       ]
