@@ -1181,11 +1181,11 @@ export interface ManagementOperations {
 
   /**
    * Deletes the user group with your id. For a backend that offboards a customer. As the deletion by team id: tokens
-   * stop working at once, and the user group can be restored for 30 days. If a retry after a lost response gets
-   * `user_group_not_found`, the operation succeeded.
-   * @throws ServiceError `user_group_not_found`
+   * stop working at once, the user group can be restored for 30 days, and `If-Match` refuses the deletion if the user
+   * group has changed. If a retry after a lost response gets `user_group_not_found`, the operation succeeded.
+   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
-  deleteUserGroupByProvidedId(fields: ProvidedIdQuery, options?: RequestOptions): Promise<void>
+  deleteUserGroupByProvidedId(fields: ProvidedIdQuery, options?: ChangeOptions): Promise<void>
 
   /**
    * Shows the token of a user group.

@@ -1395,11 +1395,13 @@ class ManagementOperations:
         self,
         fields: ProvidedIdQuery,
         *,
+        if_revision: Optional[int] = None,
         deadline_seconds: Optional[float] = None,
     ) -> None:
         """Deletes the user group with your id. For a backend that offboards a customer. As the deletion by team
-        id: tokens stop working at once, and the user group can be restored for 30 days. If a retry after a
-        lost response gets `user_group_not_found`, the operation succeeded.
+        id: tokens stop working at once, the user group can be restored for 30 days, and `If-Match` refuses the
+        deletion if the user group has changed. If a retry after a lost response gets `user_group_not_found`,
+        the operation succeeded.
         """
         raise NotImplementedError
 
