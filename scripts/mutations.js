@@ -162,7 +162,7 @@ const faults = {
       'byPosition(items, await query(sql.selectChanged, values)).map((row) => row === null)',
       'byPosition(items, await query(sql.selectChanged, values)).map(() => true)',
     ],
-    ['postgres/introspections.ts', 'WHERE last_introspection.introspected_at < excluded.introspected_at', ''],
+    ['cold/introspections.ts', 'WHERE last_introspection.introspected_at < excluded.introspected_at', ''],
     [
       'postgres/coalescer.ts',
       'if (batch.some(({ attempt }) => attempt.isOver)) throw new DeadlinePassed()',

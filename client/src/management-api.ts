@@ -52,8 +52,8 @@ export interface AdminUserGroup {
   /** Time of the last change of name, mapping or properties. */
   readonly updatedAt: number
   /**
-   * Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.
-   * Null if it was not recorded.
+   * Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at the identity
+   * provider, `cli:` and the name of the operator, or `service`. Null if it was not recorded.
    */
   readonly updatedBy: string | null
   /** Issue time of the current token. */
@@ -149,7 +149,7 @@ export interface AuditEvent {
   readonly occurredAt: number
   readonly action: AuditAction
   /**
-   * `api_token:` and the id of the API token, `person:` and the id of a person at the identity provider, `cli:` and
+   * `api_token:` and the id of the API token, `person:` and the id of the person at the identity provider, `cli:` and
    * the name of the operator, or `service`.
    */
   readonly author: string
@@ -182,7 +182,11 @@ export interface AuditSearch {
   readonly userGroupId?: string | undefined
   /** Kind of a change. Newer services may send others. */
   readonly action?: AuditAction | undefined
-  /** For example `api_token:3` or `cli:root`. `cli:` finds those of all operators at the command line. */
+  /**
+   * Author of the changes: `api_token:` and the id of the API token, `person:` and the id of the person at the
+   * identity provider, `cli:` and the name of the operator, or `service`. `cli:` alone finds those of all operators
+   * at the command line.
+   */
   readonly author?: string | undefined
   /** `X-Request-Id` of a request. */
   readonly requestId?: string | undefined
@@ -244,8 +248,8 @@ export interface DeletedUserGroup {
   /** Time of the deletion. */
   readonly deletedAt: number
   /**
-   * Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.
-   * Null if it was not recorded.
+   * Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at the identity
+   * provider, `cli:` and the name of the operator, or `service`. Null if it was not recorded.
    */
   readonly deletedBy: string | null
 }
@@ -555,8 +559,8 @@ export interface ListedUserGroup {
   /** Time of the last change of name, mapping or properties. */
   readonly updatedAt: number
   /**
-   * Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.
-   * Null if it was not recorded.
+   * Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at the identity
+   * provider, `cli:` and the name of the operator, or `service`. Null if it was not recorded.
    */
   readonly updatedBy: string | null
   /** Issue time of the current token. */
@@ -890,8 +894,8 @@ export interface UserGroupVersion {
   /** Time of the last change of name, mapping or properties. */
   readonly updatedAt: number
   /**
-   * Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`.
-   * Null if it was not recorded.
+   * Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at the identity
+   * provider, `cli:` and the name of the operator, or `service`. Null if it was not recorded.
    */
   readonly updatedBy: string | null
 }
@@ -1181,11 +1185,11 @@ export interface ManagementOperations {
 
   /**
    * Deletes the user group with your id. For a backend that offboards a customer. As the deletion by team id: tokens
-   * stop working at once, and the user group can be restored for 30 days. If a retry after a lost response gets
-   * `user_group_not_found`, the operation succeeded.
-   * @throws ServiceError `user_group_not_found`
+   * stop working at once, the user group can be restored for 30 days, and `If-Match` refuses the deletion if the user
+   * group has changed. If a retry after a lost response gets `user_group_not_found`, the operation succeeded.
+   * @throws ServiceError `user_group_not_found`, `revision_mismatch`
    */
-  deleteUserGroupByProvidedId(fields: ProvidedIdQuery, options?: RequestOptions): Promise<void>
+  deleteUserGroupByProvidedId(fields: ProvidedIdQuery, options?: ChangeOptions): Promise<void>
 
   /**
    * Shows the token of a user group.

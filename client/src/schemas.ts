@@ -98,7 +98,7 @@ export const operations = {
   getUserGroup: { method: 'GET', path: '/user-groups/{team_id}', returns: 'UserGroupResponse' },
   updateUserGroup: { method: 'PATCH', path: '/user-groups/{team_id}', sends: true, takesIfMatch: true, retry: { revision_mismatch: 'unknown' }, returns: 'UserGroupResponse' },
   deleteUserGroup: { method: 'DELETE', path: '/user-groups/{team_id}', takesIfMatch: true, retry: { user_group_not_found: 'succeeded' }, returns: 'DeletedResponse' },
-  deleteUserGroupByProvidedId: { method: 'DELETE', path: '/user-groups', sends: true, retry: { user_group_not_found: 'succeeded' }, returns: 'DeletedResponse' },
+  deleteUserGroupByProvidedId: { method: 'DELETE', path: '/user-groups', sends: true, takesIfMatch: true, retry: { user_group_not_found: 'succeeded' }, returns: 'DeletedResponse' },
   getUserGroupToken: { method: 'GET', path: '/user-groups/{team_id}/token', returns: 'TokenResponse' },
   rotateUserGroupToken: { method: 'POST', path: '/user-groups/{team_id}/rotate', sends: true, takesIfMatch: true, retry: 'never', returns: 'RotatedTokenResponse' },
   suspendUserGroup: { method: 'POST', path: '/user-groups/{team_id}/suspend', takesIfMatch: true, retry: { revision_mismatch: 'unknown' }, returns: 'UserGroupResponse' },

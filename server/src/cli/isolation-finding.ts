@@ -2,6 +2,7 @@ import { Argument, Option, type Command } from 'commander'
 import {
   findingKinds,
   findingStatuses,
+  maxAffected,
   type FindingKind,
   type FindingStatus,
 } from '../domain/user-group/isolation-finding.ts'
@@ -68,7 +69,11 @@ export function addIsolationFindingCommands(program: Command): void {
         format,
       })),
     )
-  commandOnOne(finding, 'accept', 'Accept a finding, until other user groups are affected.')
+  commandOnOne(
+    finding,
+    'accept',
+    `Accept a finding until other user groups are affected. More than ${maxAffected} stay accepted as long as there are more than ${maxAffected}.`,
+  )
     .requiredOption('--reason <reason>', 'why it is intended', parseName)
     .action(onOne<AcceptOptions>(accept))
   commandOnOne(finding, 'reopen', 'End the acceptance of a finding.').action(

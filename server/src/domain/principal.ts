@@ -12,6 +12,12 @@ export interface Person extends TenantScope {
   readonly role: ManagementScope
 }
 
+/** Maximum length of the id, the name and the email of a person, in UTF-16 code units. That of an id is from OpenID Connect. */
+export const maxPersonTextLength = 255
+
+/** Maximum length of an author: the names of operators are shorter than the ids of people. */
+export const maxAuthorLength = 'person:'.length + maxPersonTextLength
+
 /** Sender of a request: the holder of an API token, or a person who signed in to the console. */
 export type Principal = ApiToken | Person
 

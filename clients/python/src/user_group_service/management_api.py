@@ -67,7 +67,7 @@ class AuditEvent:
     """Time of the change."""
     action: AuditAction
     author: str
-    """`api_token:` and the id of the API token, `person:` and the id of a person at the identity provider,
+    """`api_token:` and the id of the API token, `person:` and the id of the person at the identity provider,
     `cli:` and the name of the operator, or `service`.
     """
     request_id: Optional[str]
@@ -202,8 +202,8 @@ class ListedUserGroup:
     updated_at: datetime
     """Time of the last change of name, mapping or properties."""
     updated_by: Optional[str]
-    """Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or
-    `service`. None if it was not recorded.
+    """Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at
+    the identity provider, `cli:` and the name of the operator, or `service`. None if it was not recorded.
     """
     token_issued_at: datetime
     """Issue time of the current token."""
@@ -255,8 +255,8 @@ class AdminUserGroup:
     updated_at: datetime
     """Time of the last change of name, mapping or properties."""
     updated_by: Optional[str]
-    """Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or
-    `service`. None if it was not recorded.
+    """Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at
+    the identity provider, `cli:` and the name of the operator, or `service`. None if it was not recorded.
     """
     token_issued_at: datetime
     """Issue time of the current token."""
@@ -390,8 +390,8 @@ class UserGroupVersion:
     updated_at: datetime
     """Time of the last change of name, mapping or properties."""
     updated_by: Optional[str]
-    """Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or
-    `service`. None if it was not recorded.
+    """Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at
+    the identity provider, `cli:` and the name of the operator, or `service`. None if it was not recorded.
     """
 
 
@@ -423,8 +423,8 @@ class DeletedUserGroup:
     deleted_at: datetime
     """Time of the deletion."""
     deleted_by: Optional[str]
-    """Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or
-    `service`. None if it was not recorded.
+    """Author of the change: `api_token:` and the id of the API token, `person:` and the id of the person at
+    the identity provider, `cli:` and the name of the operator, or `service`. None if it was not recorded.
     """
 
 
@@ -1004,7 +1004,10 @@ class AuditSearch(TypedDict, total=False):
     """Events of the user group with this id. If it was deleted, of all user groups that had the id."""
     action: AuditAction
     author: str
-    """For example `api_token:3` or `cli:root`. `cli:` finds those of all operators at the command line."""
+    """Author of the changes: `api_token:` and the id of the API token, `person:` and the id of the person at
+    the identity provider, `cli:` and the name of the operator, or `service`. `cli:` alone finds those of
+    all operators at the command line.
+    """
     request_id: str
     """`X-Request-Id` of a request."""
     limit: int
@@ -1395,11 +1398,13 @@ class ManagementOperations:
         self,
         fields: ProvidedIdQuery,
         *,
+        if_revision: Optional[int] = None,
         deadline_seconds: Optional[float] = None,
     ) -> None:
         """Deletes the user group with your id. For a backend that offboards a customer. As the deletion by team
-        id: tokens stop working at once, and the user group can be restored for 30 days. If a retry after a
-        lost response gets `user_group_not_found`, the operation succeeded.
+        id: tokens stop working at once, the user group can be restored for 30 days, and `If-Match` refuses the
+        deletion if the user group has changed. If a retry after a lost response gets `user_group_not_found`,
+        the operation succeeded.
         """
         raise NotImplementedError
 

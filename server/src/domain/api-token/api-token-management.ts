@@ -152,9 +152,9 @@ export class ApiTokenManagement {
     return (await this.#store.workspaces.list()).filter(({ id }) => id === workspaceId)
   }
 
-  /** Returns null if no workspace has the name. @throws Fault `unavailable` */
-  async findWorkspaceId(name: string): Promise<number | null> {
-    return (await this.#store.workspaces.list()).find((workspace) => workspace.name === name)?.id ?? null
+  /** Returns the ids of all workspaces by name. @throws Fault `unavailable` */
+  async workspaceIds(): Promise<ReadonlyMap<string, number>> {
+    return new Map((await this.#store.workspaces.list()).map(({ name, id }) => [name, id]))
   }
 
   /**

@@ -11,7 +11,7 @@ export const maxRowsExamined = 10_000
  * process, changes nothing.
  */
 export interface UsageStore {
-  /** Adds the days of marks. Each row occurs once in `marks`. */
+  /** Adds the days of marks, but of no user group that was erased. Each row occurs once in `marks`. */
   record(marks: readonly Mark[]): Promise<void>
 
   /** Returns those of the names that a user group has in a month. */

@@ -2,7 +2,7 @@ import type { UserGroupLocation } from './location.ts'
 
 /** The last introspection of each user group. */
 export interface IntrospectionStore {
-  /** Stores the latest time of each user group; an earlier time than the stored one is ignored. */
+  /** Stores the latest time of each user group. Ignores an earlier time than the stored one, and user groups that were erased. */
   record(introspections: readonly Introspection[]): Promise<void>
 
   /** Returns milliseconds since the Unix epoch for each user group, or null if there was none. */

@@ -5,11 +5,6 @@ import { monthsOfMarks } from '../usage/posted-marks.ts'
 import type { Clock } from '../util/clock.ts'
 import type { ErasedHistory } from './user-group-history-store.ts'
 
-/** Numbers of erased rows. */
-export interface Erasure extends ErasedHistory {
-  readonly usageRows: number
-}
-
 /** Places that still have the id of an erased user group, and until when. */
 export const retained = [
   {
@@ -44,7 +39,7 @@ export class UserGroupErasure {
    * repeated.
    * @throws Fault `user_group_not_found`, `unavailable`
    */
-  async erase(caller: Caller, teamId: number): Promise<Erasure> {
+  async erase(caller: Caller, teamId: number): Promise<ErasedHistory> {
     const { workspaceId, environment } = caller
     const scope = { workspaceId, environment }
     const now = this.#clock.now()
@@ -52,10 +47,11 @@ export class UserGroupErasure {
     const [deleted] = await this.#store.userGroupHistory.listDeleted({ ...scope, ...page })
     if (deleted?.teamId !== teamId) throw notDeleted()
     const months = monthsOfMarks(deleted.createdAt, now)
+    // In batches, which leaves few rows for the transaction of the rest.
     const usageRows = await this.#store.usage.eraseUserGroup({ ...scope, teamId, months })
-    const erased = await this.#store.userGroupHistory.erase({ ...caller, teamId, now, usageRows })
+    const erased = await this.#store.userGroupHistory.erase({ ...caller, teamId, now, months, usageRows })
     if (erased === null) throw notDeleted()
-    return { ...erased, usageRows }
+    return erased
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Actor } from '../audit/audit-event.ts'
 import type { TenantScope } from '../tenant-scope.ts'
+import type { Month } from '../usage/calendar.ts'
 import type { UserGroupLocation } from './location.ts'
 import type { DeletedUserGroup, UserGroupVersion } from './user-group.ts'
 
@@ -21,8 +22,8 @@ export interface UserGroupHistoryStore {
   deleteExpired(deletedBefore: number): Promise<number>
 
   /**
-   * Removes a deleted user group with its versions, and its id and all details from its audit events. Returns null if there is no such
-   * deleted user group.
+   * Removes a deleted user group with its versions and usage, and its id and all details from its audit events. Later writes of its
+   * usage and last introspection are ignored. Returns null if there is no such deleted user group.
    */
   erase(command: EraseUserGroup): Promise<ErasedHistory | null>
 }
@@ -30,7 +31,9 @@ export interface UserGroupHistoryStore {
 export interface EraseUserGroup extends TenantScope, Actor {
   readonly teamId: number
   readonly now: number
-  /** Number of rows of usage that were erased before, for the audit event. */
+  /** Months with usage. */
+  readonly months: readonly Month[]
+  /** Number of rows of usage that were erased before. */
   readonly usageRows: number
 }
 
@@ -38,6 +41,7 @@ export interface EraseUserGroup extends TenantScope, Actor {
 export interface ErasedHistory {
   readonly versions: number
   readonly auditEvents: number
+  readonly usageRows: number
 }
 
 interface ListVersions extends UserGroupLocation {

@@ -37,8 +37,11 @@ export const Total = response(
   },
   'A number of entries.',
 )
+/** Text for descriptions. */
+export const authorForms =
+  '`api_token:` and the id of the API token, `person:` and the id of the person at the identity provider, `cli:` and the name of the operator, or `service`.'
 export const author = textOrNull(
-  'Author of the change: `api_token:` and the id of the API token, `cli:` and the name of the operator, or `service`. Null if it was not recorded.',
+  `Author of the change: ${authorForms} Null if it was not recorded.`,
   'api_token:3',
 )
 export const revision = Type.Integer({
@@ -100,8 +103,8 @@ export const PageLimit = Type.Object(
 )
 export type PageLimit = Static<typeof PageLimit>
 
-export const searchText = (description: string) =>
-  Type.Optional(Type.String({ description, minLength: 1, maxLength: limits.textLength, pattern: withoutNul }))
+export const searchText = (description: string, maxLength: number = limits.textLength) =>
+  Type.Optional(Type.String({ description, minLength: 1, maxLength, pattern: withoutNul }))
 
 export const timeParameter = (description: string) =>
   Type.String({

@@ -1,4 +1,5 @@
 import * as client from 'openid-client'
+import { maxPersonTextLength } from '../../domain/principal.ts'
 import { valuesIn, type RoleSettings } from '../../domain/person/roles.ts'
 
 /** The OpenID Connect settings. */
@@ -135,7 +136,7 @@ export class IdentityProvider {
       throw new SignInProblem(
         403,
         'The identity provider sent no usable id',
-        `The claim "sub" of the ID token must have 1 to ${maxTextLength} characters, none of them a control character.`,
+        `The claim "sub" of the ID token must have 1 to ${maxPersonTextLength} characters, none of them a control character.`,
       )
     // Some providers send texts.
     const isVerified = ![false, 'false'].includes(claims.email_verified as boolean | string)
@@ -145,15 +146,12 @@ export class IdentityProvider {
   }
 }
 
-/** Maximum length of the id, the name and the email of a person, in UTF-16 code units. That of an id is from OpenID Connect. */
-const maxTextLength = 255
-
 /** Returns a text without what the store or a page cannot show, and not too long; undefined if there is none. */
 function shownText(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value
     .replaceAll(/\p{Cc}/gu, ' ')
-    .slice(0, maxTextLength)
+    .slice(0, maxPersonTextLength)
     .toWellFormed()
   return text.trim() === '' ? undefined : text
 }

@@ -118,15 +118,16 @@ async function startSessions(
     sessions.filter(({ principal }) => principal.environment === environment).length ===
     maxSessionsOfEnvironment
   const [requested, ...others] = grantsOf(provider.roles, values, pending)
+  const workspaceIds = await apiTokens.workspaceIds()
   for (const { workspace, environment, role, rule } of [requested, ...others]) {
-    const workspaceId = await apiTokens.findWorkspaceId(workspace)
-    if (workspaceId === null && rule === requested.rule)
+    const workspaceId = workspaceIds.get(workspace)
+    if (workspaceId === undefined && rule === requested.rule)
       throw new SignInProblem(
         403,
         'Your workspace does not exist',
         `UGS_OIDC_ROLES: the rule of "${rule.value}" names the workspace "${workspace}", which does not exist.`,
       )
-    if (workspaceId === null || isFull(environment)) continue
+    if (workspaceId === undefined || isFull(environment)) continue
     const member = { ...person, workspaceId, environment, role }
     const replacedHashes = sessions.length === 0 ? pending.replacedHashes : []
     sessions.push(await consoleSessions.signInPerson(member, rule.value, { requestId, replacedHashes }))

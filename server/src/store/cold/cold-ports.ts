@@ -6,6 +6,7 @@ import { apiTokens } from './api-tokens.ts'
 import { auditLog } from './audit-log.ts'
 import { dataSources } from './data-sources.ts'
 import { encryptedTokens } from './encrypted-tokens.ts'
+import { introspections } from './introspections.ts'
 import { jobs } from './jobs.ts'
 import { portOf, type Runner } from './operation.ts'
 import { secretKeys } from './secret-keys.ts'
@@ -23,6 +24,7 @@ export function coldPorts(runner: Runner) {
   return {
     dataSources: portOf<Omit<Store['dataSources'], 'resolveEntries'>>(runner, 'DataSources', dataSources),
     acceptedFindings: portOf<Store['acceptedFindings']>(runner, 'AcceptedFindings', acceptedFindings),
+    introspections: portOf<Store['introspections']>(runner, 'Introspections', introspections),
     workspaces: portOf<Store['workspaces']>(runner, 'Workspaces', workspaces),
     apiTokens: portOf<Store['apiTokens']>(runner, 'ApiTokens', apiTokens),
     consoleSessions: portOf<Store['consoleSessions']>(runner, 'ConsoleSessions', consoleSessions),

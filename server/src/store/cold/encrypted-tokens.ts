@@ -10,7 +10,7 @@ import {
 } from '../../domain/reencryption/encrypted-token.ts'
 import { bucketOf } from '../../domain/user-group/location.ts'
 import { tables } from '../tables.ts'
-import { forEachShard, type Operations } from './operation.ts'
+import { forEachShard, inShard, type Operations } from './operation.ts'
 import { list, postgres, raw, rowsOf, sql, type ColumnType, type Sql } from './sql.ts'
 
 type Key = string | number | Uint8Array
@@ -132,9 +132,7 @@ function update(
     key_id: 'text',
     sealed: 'bytea',
   } as const
-  const buckets = tokens.map(({ bucket }) => bucket)
-  const ofShard =
-    shardBucket === null ? raw('') : sql`AND ${raw(table)}.bucket = ANY (${buckets}::smallint[])`
+  const ofShard = inShard(raw(`${table}.bucket`), shardBucket, tokens)
   const inBucket = (row: string) =>
     ownerColumns[table] === 'provided_id'
       ? postgres`AND ${raw(`${table}.bucket = ${row}.row_bucket`)} ${ofShard}`

@@ -1,4 +1,4 @@
-import { Sql } from './sql.ts'
+import { raw, sql, Sql } from './sql.ts'
 
 /** First step of an operation whose statements are one transaction. */
 const begin = Symbol('begin')
@@ -14,7 +14,7 @@ export function* transaction(): Operation<Attempted> {
   return (yield begin) as Attempted
 }
 
-interface Located {
+export interface Located {
   readonly bucket: number
 }
 
@@ -40,6 +40,12 @@ export function* forEachShard<Row extends Located>(
   statementsOf: StatementsOf<Row>,
 ): Operation<unknown[]> {
   return (yield new PerShard(rows, statementsOf as StatementsOf<Located>)) as unknown[]
+}
+
+/** Limits a statement of `forEachShard` to its shard: Citus needs constant buckets to find it. */
+export function inShard(column: Sql, shardBucket: number | null, rows: readonly Located[]): Sql {
+  const buckets = rows.map(({ bucket }) => bucket)
+  return shardBucket === null ? raw('') : sql`AND ${column} = ANY (${buckets}::smallint[])`
 }
 
 export interface Attempted {

@@ -11,8 +11,16 @@ import type {
 } from '../../domain/usage/usage-store.ts'
 import { environments } from '../../domain/environment.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import { forEachShard, inBatches, transaction, type Operation, type Operations } from './operation.ts'
+import {
+  forEachShard,
+  inBatches,
+  inShard,
+  transaction,
+  type Operation,
+  type Operations,
+} from './operation.ts'
 import { anyOf, either, joined, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
+import { isNotErased } from './user-group-history.ts'
 
 const nameColumns = { viewerId: 'viewer_id', resource: 'resource' } as const
 
@@ -31,7 +39,7 @@ const viewers = sql`count(CASE WHEN ${isNamed} THEN 1 END) AS viewers,
 
 export const usage: Operations<UsageStore> = {
   *record(marks) {
-    yield* forEachShard(marks, (_shardBucket, rows) => [upsert(rows)])
+    yield* forEachShard(marks, (shardBucket, rows) => [upsert(shardBucket, rows)])
   },
 
   *findNames(place, column, names) {
@@ -217,7 +225,7 @@ const keyColumns = raw(Object.keys(keyTypes).slice(1).join())
 type KeyRow = Readonly<Record<keyof typeof keyTypes, unknown>> & { readonly bucket: number }
 
 /** In a fixed order, so that two processes never deadlock. */
-function upsert(marks: readonly Mark[]): Sql {
+function upsert(shardBucket: number | null, marks: readonly Mark[]): Sql {
   const rows = marks.map((mark) => ({
     bucket: mark.bucket,
     workspace_id: mark.workspaceId,
@@ -234,7 +242,7 @@ function upsert(marks: readonly Mark[]): Sql {
   const latest = either({ sqlite: raw('max'), postgres: raw('greatest') })
   return sql`INSERT INTO viewing (${columns})
     SELECT ${columns} FROM ${rowsOf('new', { ...keyTypes, days: 'integer', last_seen_at: 'bigint' }, rows)}
-    WHERE true ORDER BY ${key}
+    WHERE ${isNotErased(shardBucket, marks)} ORDER BY ${key}
     ON CONFLICT (${key} ${postgres`, bucket`}) DO UPDATE SET days = viewing.days | excluded.days,
       last_seen_at = ${latest}(viewing.last_seen_at, excluded.last_seen_at)
     WHERE (viewing.days | excluded.days) <> viewing.days OR viewing.last_seen_at < excluded.last_seen_at`
@@ -243,14 +251,13 @@ function upsert(marks: readonly Mark[]): Sql {
 function deletion(shardBucket: number | null, rows: readonly KeyRow[]): Sql {
   const expired = rowsOf('expired', keyTypes, rows)
   const names = Object.keys(keyTypes).slice(1)
-  const buckets = rows.map(({ bucket }) => bucket)
   return either({
     sqlite: sql`DELETE FROM viewing WHERE (${raw(names.join())}) IN (SELECT ${raw(names.join())} FROM ${expired})`,
     postgres: sql`DELETE FROM viewing USING ${expired}
       WHERE ${joined(
         [...names, 'bucket'].map((name) => raw(`viewing.${name} = expired.${name}`)),
         ' AND ',
-      )} ${shardBucket === null ? raw('') : sql`AND viewing.bucket = ANY (${buckets}::smallint[])`}`,
+      )} ${inShard(raw('viewing.bucket'), shardBucket, rows)}`,
   })
 }
 

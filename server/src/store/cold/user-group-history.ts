@@ -3,10 +3,19 @@ import type {
   EraseUserGroup,
   UserGroupHistoryStore,
 } from '../../domain/user-group/user-group-history-store.ts'
+import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import { forEachShard, inBatches, transaction, type Operation, type Operations } from './operation.ts'
-import { either, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
+import {
+  forEachShard,
+  inBatches,
+  inShard,
+  transaction,
+  type Located,
+  type Operation,
+  type Operations,
+} from './operation.ts'
+import { anyOf, either, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
 /** Number of deleted user groups that one batch removes. */
 const batchSize = 1000
@@ -31,6 +40,17 @@ const bucketColumn = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket'
 interface GracePeriodRow {
   readonly superseded_at: number
   readonly valid_until: number
+}
+
+/**
+ * Writes the condition that the user group of a row of `new` exists, or is deleted but not erased. PostgreSQL finds each by its key,
+ * because it never hashes an EXISTS with UNION ALL.
+ */
+export function isNotErased(shardBucket: number | null, rows: readonly Located[]): Sql {
+  const found = (table: string) => sql`SELECT 1 FROM ${raw(table)}
+    WHERE workspace_id = new.workspace_id AND team_id = new.team_id
+      ${postgres`AND bucket = new.bucket ${inShard(raw('bucket'), shardBucket, rows)}`}`
+  return sql`EXISTS (${found('user_group')} UNION ALL ${found('deleted_user_group')})`
 }
 
 /** Earlier versions of user groups, their superseded tokens, and deleted user groups. */
@@ -74,7 +94,7 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
     }
   }),
 
-  *erase({ usageRows, ...command }) {
+  *erase({ months, usageRows: erasedBefore, ...command }) {
     yield* transaction()
     const { workspaceId, environment, teamId } = command
     const [row] = yield* sql<ErasableRow>`SELECT ${bucketColumn}, created_at FROM deleted_user_group
@@ -82,17 +102,21 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
       null,
     )
     if (row === undefined) return null
-    const remove = (table: string) => sql`DELETE FROM ${raw(table)}
-      WHERE workspace_id = ${workspaceId} AND team_id = ${teamId} ${postgres`AND bucket = ${row.bucket}`} RETURNING 1`
+    const remove = (table: string, condition = raw('')) => sql`DELETE FROM ${raw(table)}
+      WHERE workspace_id = ${workspaceId} AND team_id = ${teamId} ${postgres`AND bucket = ${row.bucket}`} ${condition} RETURNING 1`
     // A restoration or another erasure may come first. Citus locks no row whose shard it does not know.
     if ((yield* remove('deleted_user_group')).length === 0) return null
     const { length: versions } = yield* remove('user_group_version')
-    yield* remove('last_introspection')
     yield* remove('ended_session')
     const auditEvents = yield* eraseAuditEvents(command, row)
+    // Waits for writes that still see the user group. Later ones wait for the commit, and ignore it.
+    yield* postgres`LOCK TABLE viewing, last_introspection IN SHARE ROW EXCLUSIVE MODE`
+    yield* remove('last_introspection')
+    const inMonths = sql`AND environment = ${environment} AND ${anyOf('month', 'integer', months)}`
+    const usageRows = erasedBefore + (yield* remove('viewing', inMonths)).length
     const details = { team_id: teamId, versions, audit_events: auditEvents, usage_rows: usageRows }
     yield* appendAuditEvent('user_group.erased', command, details)
-    return { versions, auditEvents }
+    return { versions, auditEvents, usageRows }
   },
 }
 
@@ -101,7 +125,7 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
  * and is found by its time.
  */
 function* eraseAuditEvents(
-  command: Omit<EraseUserGroup, 'usageRows'>,
+  command: TenantScope & Pick<EraseUserGroup, 'teamId'>,
   { bucket, created_at }: ErasableRow,
 ): Operation<number> {
   const { workspaceId, environment, teamId } = command
@@ -124,13 +148,12 @@ function deletion(
   condition = raw(''),
 ) {
   const expired = rowsOf('expired', { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint' }, rows)
-  const buckets = rows.map((row) => row.bucket)
   return either({
     sqlite: sql`DELETE FROM ${raw(table)}
       WHERE (workspace_id, team_id) IN (SELECT workspace_id, team_id FROM ${expired}) ${condition}`,
     postgres: sql`DELETE FROM ${raw(table)} USING ${expired}
       WHERE ${raw(table)}.workspace_id = expired.workspace_id AND ${raw(table)}.team_id = expired.team_id
         AND ${raw(table)}.bucket = expired.bucket
-        ${shardBucket === null ? raw('') : sql`AND ${raw(table)}.bucket = ANY (${buckets}::smallint[])`} ${condition}`,
+        ${inShard(raw(`${table}.bucket`), shardBucket, rows)} ${condition}`,
   })
 }

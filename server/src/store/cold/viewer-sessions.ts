@@ -4,7 +4,7 @@ import type { PublicJwk, SigningKey } from '../../domain/viewer-session/signing-
 import type { ViewerSessionStore } from '../../domain/viewer-session/viewer-session-store.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { changeRegistry, renewVersion } from './data-sources.ts'
-import { forEachShard, inBatches, transaction, type Operations } from './operation.ts'
+import { forEachShard, inBatches, inShard, transaction, type Operations } from './operation.ts'
 import { anyOf, either, postgres, raw, rowsOf, sql } from './sql.ts'
 
 interface SigningKeyRow {
@@ -104,14 +104,13 @@ export const viewerSessions: Operations<ViewerSessionStore> = {
 function deletion(shardBucket: number | null, rows: readonly EndedRow[], endedBefore: number) {
   const types = { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint', subject: 'text' } as const
   const expired = rowsOf('expired', types, rows)
-  const buckets = rows.map(({ bucket }) => bucket)
   return either({
     sqlite: sql`DELETE FROM ended_session
       WHERE (workspace_id, team_id, subject) IN (SELECT workspace_id, team_id, subject FROM ${expired}) AND ended_at <= ${endedBefore}`,
     postgres: sql`DELETE FROM ended_session USING ${expired}
       WHERE ended_session.workspace_id = expired.workspace_id AND ended_session.team_id = expired.team_id
         AND ended_session.subject = expired.subject AND ended_session.bucket = expired.bucket AND ended_at <= ${endedBefore}
-        ${shardBucket === null ? raw('') : sql`AND ended_session.bucket = ANY (${buckets}::smallint[])`}`,
+        ${inShard(raw('ended_session.bucket'), shardBucket, rows)}`,
   })
 }
 

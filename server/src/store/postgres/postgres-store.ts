@@ -8,7 +8,6 @@ import { coldPorts, searchPort } from '../cold/cold-ports.ts'
 import { PostgresRunner } from './cold-runner.ts'
 import { Distribution, refuseOnCitus } from './citus/distribution.ts'
 import { Events } from './events.ts'
-import { Introspections } from './introspections.ts'
 import {
   checkRights,
   checkServer,
@@ -152,7 +151,6 @@ export async function storeOver(
     ...cold,
     userGroups: new UserGroups(primary, retry, { statements, mappings, tokens, distribution }),
     userGroupSearch: searchPort(runner, searchLimits),
-    introspections: new Introspections(retry, distribution),
     dataSources: {
       ...cold.dataSources,
       resolveEntries: (workspaceId, environment, entries) =>

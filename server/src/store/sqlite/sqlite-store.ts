@@ -2,7 +2,6 @@ import { basename, dirname } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import type { Store } from '../../domain/store.ts'
 import type { EventStore } from '../../domain/event/event-store.ts'
-import type { IntrospectionStore } from '../../domain/user-group/introspection-store.ts'
 import { addDays, countBits } from '../../domain/usage/calendar.ts'
 import { hasProperty, hasSchemaKey } from '../../domain/user-group/user-group-filter.ts'
 import type { UserGroupStore } from '../../domain/user-group/user-group-store.ts'
@@ -22,7 +21,6 @@ import { firstFault } from './first-fault.ts'
 import { GroupCommit } from './group-commit.ts'
 import { Integrity } from './integrity.ts'
 import { LogFlusher } from './log-flusher.ts'
-import { Introspections } from './introspections.ts'
 import { checkOwner, migrate, refuseNewer } from './migrate.ts'
 import { portOf, untilDone } from './port.ts'
 import { isBusy, problemOf } from './sqlite-fault.ts'
@@ -75,7 +73,6 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
         commit.runWithoutFlush('UserGroups.isUnchanged', () => userGroups.isUnchanged(...args)),
     },
     userGroupSearch: searchPort(runner, searchLimits),
-    introspections: portOf<IntrospectionStore>(commit, new Introspections(database)),
     dataSources: {
       ...cold.dataSources,
       resolveEntries: (workspaceId, environment, entries) =>

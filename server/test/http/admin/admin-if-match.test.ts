@@ -21,7 +21,7 @@ const other = await create('other')
 
 /** The operations on one user group. */
 const conditional = operationIds.filter(
-  (id) => operationOf(id).takesIfMatch && operationOf(id).path.includes('{team_id}'),
+  (id) => operationOf(id).takesIfMatch && operationOf(id).path.startsWith('/user-groups'),
 )
 
 const inputs: Partial<Record<AdminOperationId, AdminInput>> = {
@@ -41,11 +41,15 @@ async function prepare(id: AdminOperationId): Promise<UserGroupView> {
   return created
 }
 
-function inputOf(id: AdminOperationId, group: { team_id: number }, ifMatch?: string): AdminInput {
+type Identity = Pick<UserGroupView, 'team_id' | 'provided_id'>
+
+function inputOf(id: AdminOperationId, group: Identity, ifMatch?: string): AdminInput {
   const { params, ...input } = inputs[id] ?? {}
   return {
     ...input,
-    params: { ...of(group).params, ...params },
+    ...(id === 'deleteUserGroupByProvidedId'
+      ? { query: { user_group_id: group.provided_id } }
+      : { params: { ...of(group).params, ...params } }),
     ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
   }
 }
@@ -102,7 +106,7 @@ for (const id of conditional) {
 
   test(`${id} of an unknown user group is 404 with any If-Match`, async () => {
     for (const ifMatch of ['*', '"999999.1"', '"1.1"', 'nonsense', '"999999.1", "999999.2"']) {
-      const response = await admin[id](inputOf(id, { team_id: 999_999 }, ifMatch))
+      const response = await admin[id](inputOf(id, { team_id: 999_999, provided_id: 'unknown' }, ifMatch))
       assertRefused(response, id, 'user_group_not_found')
     }
   })
@@ -117,7 +121,7 @@ for (const id of conditional) {
     for (const response of responses.filter((one) => one !== done[0])) {
       // After the deletion the user group is unknown.
       const code = response.status === 404 ? 'user_group_not_found' : 'revision_mismatch'
-      assert.ok(code === 'revision_mismatch' || id === 'deleteUserGroup')
+      assert.ok(code === 'revision_mismatch' || id.startsWith('deleteUserGroup'))
       assertRefused(response, id, code)
     }
   })

@@ -129,6 +129,13 @@ describe('the audit log', () => {
   })
 })
 
+const longestAuthor = `person:${'x'.repeat(255)}`
+
+test('the audit log can be searched by the author with the longest id of a person', async () => {
+  const response = await admin.listAuditEvents({ query: { author: longestAuthor } })
+  assert.deepEqual(assertSucceeded(response, 'listAuditEvents').audit_events, [])
+})
+
 describe('the audit log refuses', () => {
   const noTimes = [
     '',
@@ -150,7 +157,7 @@ describe('the audit log refuses', () => {
     team_id: ['', '0', '-1', '1.5', 'x', '1'.repeat(17)],
     user_group_id: ['', '\0', 'x'.repeat(256)],
     action: ['', 'user_group', 'USER_GROUP.CREATED', 'user_group.created '],
-    author: ['', '\0', 'x'.repeat(256)],
+    author: ['', '\0', `${longestAuthor}x`],
     request_id: ['', '\0', 'x'.repeat(256)],
     limit: ['', '0', '201', 'x'],
     cursor: ['', 'x', 'MQ', 'x'.repeat(5001), Buffer.from('0'.repeat(36)).toString('base64url')],

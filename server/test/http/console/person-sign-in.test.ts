@@ -175,6 +175,13 @@ test('one sign-in has a session for each workspace, and ends the earlier ones', 
   assertFault(await get(sessionPath, { cookie }), 'unauthenticated')
 })
 
+test('a sign-in with several roles reads the workspaces once', async (t) => {
+  const list = t.mock.method(store.workspaces, 'list')
+  provider.claims = { groups: ['admins', 'guests', 'lost'] }
+  assert.equal((await enter()).status, 302)
+  assert.equal(list.mock.callCount(), 1)
+})
+
 test('a sign-in ends the sessions of another person in the browser, also where the new person has no role', async () => {
   provider.claims = { groups: ['admins'] }
   const { cookie } = await sessionIn()

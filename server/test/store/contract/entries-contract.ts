@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { DataSource, MappingEntry, Schema } from '../../../src/domain/data-source/data-source.ts'
-import { bucketCount } from '../../../src/domain/user-group/location.ts'
+import { locationOf } from '../../../src/domain/user-group/location.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
 import { getOrCreate, keyIn, mapped } from './mapped-user-groups.ts'
 import { Registry } from './registry.ts'
 import { deletion, actor } from './store-fixtures.ts'
@@ -186,41 +187,54 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
 
   describe(`${name}: the last introspection of a user group`, () => {
     open()
-    const located = (teamId: number) => ({ bucket: teamId % bucketCount, teamId })
-    const at = (teamId: number, introspectedAt: number, workspaceId = 1) => ({
-      ...{ workspaceId, ...located(teamId), introspectedAt },
+    const create = async (count: number): Promise<UserGroup[]> => {
+      const own = await Registry.fresh(store)
+      return Promise.all(Array.from({ length: count }, () => mapped(store, keyIn(own), {})))
+    }
+    const at = (group: UserGroup, introspectedAt: number) => ({
+      ...{ workspaceId: group.workspaceId, ...locationOf(group), introspectedAt },
     })
+    const find = (groups: readonly [UserGroup, ...UserGroup[]], { workspaceId } = groups[0]) =>
+      store.introspections.findLast(workspaceId, groups.map(locationOf))
 
     it('is the latest recorded time, in any order', async () => {
-      const times = (workspaceId = 1) =>
-        store.introspections.findLast(workspaceId, [located(2), located(3), located(1)])
+      const [a, b, never] = (await create(3)) as [UserGroup, UserGroup, UserGroup]
+      const times = () => find([b, never, a])
       assert.deepEqual(await times(), [null, null, null])
-      await store.introspections.record([at(1, 60_000), at(2, 120_000)])
+      await store.introspections.record([at(a, 60_000), at(b, 120_000)])
       assert.deepEqual(await times(), [120_000, null, 60_000])
-      await store.introspections.record([at(2, 60_000), at(1, 180_000)])
+      await store.introspections.record([at(b, 60_000), at(a, 180_000)])
       assert.deepEqual(await times(), [120_000, null, 180_000])
       await store.introspections.record([])
-      assert.deepEqual(await times(2), [null, null, null])
+      const [elsewhere] = (await create(1)) as [UserGroup]
+      assert.deepEqual(await find([b, never, a], elsewhere), [null, null, null])
       assert.deepEqual(await store.introspections.findLast(1, []), [])
     })
 
     it('is the latest of several times recorded together', async () => {
-      await store.introspections.record([at(11, 60_000), at(11, 180_000), at(11, 120_000), at(11, 1, 2)])
-      assert.deepEqual(await store.introspections.findLast(1, [located(11)]), [180_000])
-      assert.deepEqual(await store.introspections.findLast(2, [located(11)]), [1])
+      const [group] = (await create(1)) as [UserGroup]
+      const times = [at(group, 60_000), at(group, 180_000), at(group, 120_000)]
+      const { workspaceId: elsewhere } = (await Registry.fresh(store)).tenantScope
+      await store.introspections.record([...times, { ...at(group, 1), workspaceId: elsewhere }])
+      assert.deepEqual(await find([group]), [180_000])
+      assert.deepEqual(await store.introspections.findLast(elsewhere, [locationOf(group)]), [null])
     })
 
     it('is the latest of many times recorded simultaneously', async () => {
-      const ids = Array.from({ length: 200 }, (_, i) => 1000 + i)
+      const groups = (await create(200)) as [UserGroup, ...UserGroup[]]
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
           store.introspections.record(
-            (i % 2 === 0 ? ids : ids.toReversed()).map((teamId) => at(teamId, 1 + ((i * 7 + teamId) % 24))),
+            (i % 2 === 0 ? groups : groups.toReversed()).map((group) =>
+              at(group, 1 + ((i * 7 + group.teamId) % 24)),
+            ),
           ),
         ),
       )
-      for (const teamId of ids)
-        assert.deepEqual(await store.introspections.findLast(1, [located(teamId)]), [24])
+      assert.deepEqual(
+        await find(groups),
+        groups.map(() => 24),
+      )
     })
   })
 }

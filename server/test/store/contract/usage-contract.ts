@@ -287,6 +287,24 @@ export function describeUsage(name: string, openFreshStore: () => Promise<Store>
       assert.deepEqual(await shown(), [null, null, 1])
     })
 
+    it('is recorded of a deleted user group, but of none that was erased', async () => {
+      const group = await fresh()
+      const { teamId } = group
+      const location = locationOf(group)
+      const { workspaceId } = own.tenantScope
+      const record = async (introspectedAt: number) => {
+        await store.introspections.record([{ workspaceId, ...location, introspectedAt }])
+        await store.usage.record([mark(group, `viewer ${introspectedAt}`)])
+        const [last] = await store.introspections.findLast(workspaceId, [location])
+        return [last, (await viewersOf()).length]
+      }
+      await store.userGroups.delete(deletion(group))
+      assert.deepEqual(await record(60_000), [60_000, 1])
+      const erasure = { ...own.tenantScope, ...actor, teamId, now: 1, months: [november], usageRows: 2 }
+      assert.equal((await store.userGroupHistory.erase(erasure))?.usageRows, 3)
+      assert.deepEqual(await record(120_000), [null, 0])
+    })
+
     const looks = (
       group: UserGroup,
       names: readonly (readonly [viewer: string, resource: string])[],

@@ -3,7 +3,18 @@ import { wholeNumber } from '../../../contract/patterns.ts'
 import { textEnum } from '../../../contract/text-enum.ts'
 import { identity, response, success } from '../../../contract/user/schemas.ts'
 import { auditActions } from '../../../domain/audit/audit-event.ts'
-import { cursor, id, limit, nextCursor, searchText, textOrNull, time, timeParameter } from '../fields.ts'
+import { maxAuthorLength } from '../../../domain/principal.ts'
+import {
+  authorForms,
+  cursor,
+  id,
+  limit,
+  nextCursor,
+  searchText,
+  textOrNull,
+  time,
+  timeParameter,
+} from '../fields.ts'
 
 export const AuditAction = textEnum(auditActions, {
   description: 'Kind of a change. Newer services may send others.',
@@ -19,8 +30,7 @@ export const AuditEvent = response(
     occurred_at: time('Time of the change'),
     action: AuditAction,
     author: Type.String({
-      description:
-        '`api_token:` and the id of the API token, `person:` and the id of a person at the identity provider, `cli:` and the name of the operator, or `service`.',
+      description: authorForms,
       examples: ['api_token:3'],
     }),
     request_id: textOrNull('`X-Request-Id` of the response. Null if there was no request.', 'k3Jf81Qz-2s'),
@@ -59,7 +69,8 @@ const conditions = {
   ),
   action: Type.Optional(AuditAction),
   author: searchText(
-    'For example `api_token:3` or `cli:root`. `cli:` finds those of all operators at the command line.',
+    `Author of the changes: ${authorForms} \`cli:\` alone finds those of all operators at the command line.`,
+    maxAuthorLength,
   ),
   request_id: searchText('`X-Request-Id` of a request.'),
 }

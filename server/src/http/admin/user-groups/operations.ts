@@ -117,18 +117,24 @@ export const userGroupOperations = {
     },
   },
   deleteUserGroupByProvidedId: {
-    ...one,
+    ...change,
     method: 'DELETE',
     path: '/user-groups',
     scope: 'support',
     summary: 'Delete the user group with your id',
     description:
-      'For a backend that offboards a customer. As the deletion by team id: tokens stop working at once, and the user group can be restored for 30 days.',
+      'For a backend that offboards a customer. As the deletion by team id: tokens stop working at once, the user group can be restored for 30 days, and `If-Match` refuses the deletion if the user group has changed.',
     query: schemas.ProvidedIdQuery,
     retry: { user_group_not_found: 'succeeded' },
     response: DeletedResponse,
-    handle: async ({ caller, query }, { userGroups }) => {
-      await userGroups.delete(caller, (query as schemas.ProvidedIdQuery).user_group_id)
+    handle: async ({ caller, query, ifMatch }, { userGroups }) => {
+      const { user_group_id: providedId } = query as schemas.ProvidedIdQuery
+      if (ifMatch === undefined) await userGroups.delete(caller, providedId)
+      else {
+        const { teamId, revision } = await userGroups.show(caller, providedId)
+        const expected = await expectedOf(teamId, ifMatch, () => Promise.resolve(revision))
+        await userGroups.delete(caller, providedId, expected)
+      }
       return deleted
     },
   },
