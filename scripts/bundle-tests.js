@@ -35,6 +35,9 @@ const externalPackages = [
   'typescript-eslint',
 ]
 
+/** React as in the built console, which needs half the CPU time. */
+const builtReact = { 'process.env.NODE_ENV': '"production"' }
+
 /** CommonJS packages load modules of Node.js with `require`. A test may declare the names itself. */
 const globalRequire =
   "import { createRequire as createGlobalRequire } from 'node:module'; globalThis.require ??= createGlobalRequire(import.meta.url);"
@@ -73,7 +76,13 @@ export async function bundleTests(sources, store) {
         format: 'esm',
         platform: 'node',
         target: 'node20.19',
-        define: { 'process.env.UGS_TEST_STORE': JSON.stringify(store) },
+        define: {
+          'process.env.UGS_TEST_STORE': JSON.stringify(store),
+          ...(workspace === 'console' && builtReact),
+        },
+        // With this condition, the router of the console finds out at run time that it has a DOM.
+        ...(workspace === 'console' && { conditions: ['development', 'module'] }),
+        loader: { '.svg': 'empty' },
         banner: { js: globalRequire },
         sourcemap: true,
         metafile: true,
@@ -202,12 +211,12 @@ const builtFile = (path) =>
 const sourceUrls = {
   name: 'source-urls',
   setup(compilation) {
-    compilation.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => ({
+    compilation.onLoad({ filter: /\.([jt]s|tsx)$/ }, ({ path }) => ({
       contents: mutated(relative(root, path), readFileSync(path, 'utf8')).replaceAll(
         'import.meta.url',
         JSON.stringify(pathToFileURL(builtFile(path)).href),
       ),
-      loader: path.endsWith('.ts') ? 'ts' : 'js',
+      loader: /** @type {'js' | 'ts' | 'tsx'} */ (/\w+$/.exec(path)?.[0]),
     }))
   },
 }

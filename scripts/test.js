@@ -31,16 +31,18 @@ const storeIndependent = [
 ]
 
 /** Files that `npm run test:fast` runs, besides unit tests, on SQLite. */
-const fast = /^server\/test\/(http|store)\//
+const fast = /^(server\/test\/(http|store)|console\/test\/components)\//
 /** Files among them that take long, or measure the memory or the load of their process. They run alone, and not in `test:fast`. */
 const long = /\/(connections|hanging-receivers|import-memory|overload)\./
 /** Files that share processes, besides unit tests, unless they start processes themselves. */
-const shared = /^server\/test\/(cli|hostile|http|observability|store)\//
+const shared = /^(server\/test\/(cli|hostile|http|observability|store)|console\/test\/components)\//
 
 /** Files that use packages of `tools/checks`. */
 const withChecks = /^(client|renderer)\/|^server\/test\/(clients\/generated|http\/console\/oidc-provider)/
-/** Files that run a browser, which needs most CPU. */
-const inBrowser = /^(console|examples\/dashboard)\//
+/** Files that use packages of `tools/browser`. */
+const withPage = /^(console|examples\/dashboard)\//
+/** Files among them that run a browser, which needs most CPU. */
+const inBrowser = /^(console\/test\/(?!components\/)|examples\/dashboard\/)/
 
 /** Files that run on a Citus cluster: those whose outcome can differ there. */
 const onCitus = [
@@ -126,7 +128,7 @@ async function compiledPrograms() {
   const others = selected.filter(({ isUnit }) => !isUnit)
   if (others.length > 0) buildIfStale()
   // Test files that run at once would disturb each other's installation.
-  if (others.some(({ source }) => inBrowser.test(source))) installPackages('tools/browser')
+  if (others.some(({ source }) => withPage.test(source))) installPackages('tools/browser')
   if (others.some(({ source }) => /^(isolation|renderer)\//.test(source))) installPackages('tools/databases')
   if (others.some(({ source }) => source.startsWith('examples/adapters/'))) installPackages('tools/adapters')
   if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { parseDatabaseUrl } from '../../server/src/config/database-url.ts'
-import { openStore } from '../../server/src/store/open-store.ts'
-import { defaults } from '../../server/test/store/store-options.ts'
 import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { createApiToken } from '../../server/test/support/command.ts'
 import { userApi } from '../../server/test/support/user-api.ts'
@@ -18,7 +14,6 @@ interface Listed {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expires_at: string | null
-  readonly revoked_at: string | null
   readonly replaced_by: number | null
 }
 
@@ -78,38 +73,6 @@ describe('API tokens page', () => {
     assert.equal((await listed('copied'))?.expires_at, null)
   })
 
-  it('creates one that expires on a chosen day', async (t) => {
-    const page = await running().open(t, { path, expected: /400/ })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Create an API token' }).click()
-    await page.getByRole('textbox', { name: 'Name' }).fill('for a quarter')
-    await page.getByRole('checkbox', { name: 'read' }).check()
-    await page
-      .getByRole('combobox', { name: 'Expires after' })
-      .selectOption({ label: 'On a day of your choice' })
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByText('Choose a day from today on').waitFor()
-    const end = new Date()
-    end.setDate(end.getDate() + 10)
-    const day = [end.getFullYear(), end.getMonth() + 1, end.getDate()]
-    await page.getByLabel('Last day').fill(day.map((part) => String(part).padStart(2, '0')).join('-'))
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('button', { name: 'I have kept it' }).click()
-    // At the end of that day, in the time zone of the browser, which is that of this process.
-    end.setHours(24, 0, 0, 0)
-    const expiry = Date.parse((await listed('for a quarter'))?.expires_at ?? '')
-    assert.ok(Math.abs(expiry - end.getTime()) < 600_000, new Date(expiry).toISOString())
-  })
-
-  it('shows missing fields', async (t) => {
-    const page = await running().open(t, { path, expected: /400/ })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Create an API token' }).click()
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByText('Must have 1 to 255 characters.').waitFor()
-    await page.getByText(/^Must have 1 to \d+ entries\.$/).waitFor()
-  })
-
   const works = async (token: string) =>
     (await userApi(running().service.origin, token).get({ user_group_id: 'x', name: 'Name' })).status === 200
 
@@ -154,87 +117,6 @@ describe('API tokens page', () => {
     const hours = (Date.parse(replaced?.expires_at ?? '') - Date.now()) / 3_600_000
     assert.ok(hours > 0.9 && hours <= 1, `${hours} hours`)
     assert.ok(!(await contentOf(page)).includes(token))
-  })
-
-  it('rotates one at once: the old one stops', async (t) => {
-    const { open, service } = running()
-    const old = await createApiToken(service, 'Customer', '--name', 'rotated at once')
-    const page = await open(t, { path })
-    if (page === undefined) return
-    await page.getByRole('button', { name: /^Rotate rotated at once/ }).click()
-    await page.getByRole('radio', { name: 'At once' }).check()
-    await page.getByText('the service refuses every program that uses the old one').waitFor()
-    await page.getByRole('button', { name: 'Rotate the API token' }).click()
-    await page.getByText(/^The old one, with the id \d+, has stopped\.$/).waitFor()
-    const token = (await page.getByLabel('API token', { exact: true }).textContent()) ?? ''
-    assert.deepEqual([await works(old), await works(token)], [false, true])
-  })
-
-  it('rotates the token of this session, but not at once', async (t) => {
-    const { open, service } = running()
-    const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'mine')
-    const page = await open(t, { path, apiToken: own })
-    if (page === undefined) return
-    await page.getByRole('button', { name: /^Rotate mine/ }).click()
-    await page.getByText('will be signed out when it stops').waitFor()
-    assert.ok(await page.getByRole('radio', { name: 'At once' }).isDisabled())
-    await page.getByRole('button', { name: 'Rotate the API token' }).click()
-    await page.getByRole('button', { name: 'I have kept it' }).click()
-    await page.getByText('(you are signed in with it)').waitFor()
-  })
-
-  it('reports that somebody else has already rotated one', async (t) => {
-    const { open, service, admin } = running()
-    await createApiToken(service, 'Customer', '--name', 'contested')
-    const page = await open(t, { path, expected: /409/ })
-    if (page === undefined) return
-    await page.getByRole('button', { name: /^Rotate contested/ }).click()
-    const id = (await listed('contested'))?.id ?? 0
-    assertSucceeded(await admin.rotateApiToken({ params: { id }, body: {} }), 'rotateApiToken')
-    await page.getByRole('button', { name: 'Rotate the API token' }).click()
-    await page.getByRole('alert').getByText('was already replaced by the one with the id').waitFor()
-  })
-
-  it('shows the last use of each', async (t) => {
-    const { open, service } = running()
-    await createApiToken(service, 'Customer', '--name', 'never used')
-    await createApiToken(service, 'Customer', '--name', 'used')
-    const url = service.databaseUrl ?? `sqlite:${join(service.dataFolder, 'ugs.db')}`
-    const store = await openStore(parseDatabaseUrl(url), defaults)
-    t.after(() => store.close())
-    const usedAt = Date.now() - 5 * 3_600_000
-    await store.apiTokens.recordUses([{ id: (await listed('used'))?.id ?? 0, usedAt }])
-    const page = await open(t, { path })
-    if (page === undefined) return
-    const cell = (name: string, text: string) =>
-      page
-        .getByRole('row')
-        .filter({ has: page.getByRole('cell', { name, exact: true }) })
-        .getByRole('cell', { name: text, exact: true })
-        .first()
-        .waitFor()
-    await page.getByRole('columnheader', { name: 'Last used' }).waitFor()
-    await cell('used', '5 hours ago')
-    await cell('never used', 'never')
-  })
-
-  it('revokes one after a confirmation, and lists it as revoked', async (t) => {
-    const { open, service } = running()
-    await createApiToken(service, 'Customer', '--name', 'old-backend')
-    const page = await open(t, { path })
-    if (page === undefined) return
-    await page.getByRole('button', { name: /^Revoke old-backend/ }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('a backend that uses it gets no user group tokens any more').waitFor()
-    await dialog.getByRole('button', { name: 'Revoke permanently' }).click()
-    await page.getByRole('cell', { name: 'old-backend', exact: true }).waitFor({ state: 'detached' })
-    assert.notEqual((await listed('old-backend'))?.revoked_at, null)
-    await page.getByText('All (').click()
-    await page
-      .getByRole('row')
-      .filter({ hasText: 'old-backend' })
-      .getByText('Revoked', { exact: true })
-      .waitFor()
   })
 
   it('signs out when it revokes the token of this session', async (t) => {

@@ -54,53 +54,6 @@ describe('data sources page', () => {
       await create('customer-1', { name: 'Example customer 1', mapping: { sales: 'eu' } })
     })
 
-    it('shows errors at the field', async (t) => {
-      const page = await running().open(t, { path, expected: /40[09]/ })
-      if (page === undefined) return
-      await page.getByRole('button', { name: 'Register a data source of sales' }).click()
-      const dialog = page.getByRole('dialog')
-      const id = dialog.getByRole('textbox', { name: 'Provided id' })
-      await dialog.getByRole('button', { name: 'Register' }).click()
-      await dialog.getByText('Must have 1 to 255 characters.').first().waitFor()
-      await dialog.getByRole('textbox', { name: 'Name' }).fill('Another')
-      await id.fill('demo')
-      await dialog.getByRole('button', { name: 'Register' }).click()
-      await dialog.getByText(/^Another data source has this provided id/).waitFor()
-      assert.equal(await id.getAttribute('aria-invalid'), 'true')
-      await page.locator('input[aria-invalid=true]:focus').waitFor()
-    })
-
-    it('removes an unused data source', async (t) => {
-      const page = await running().open(t, { path })
-      if (page === undefined) return
-      await page.getByRole('button', { name: 'Remove us' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Remove us' }).waitFor({ state: 'detached' })
-    })
-
-    it('links to the user groups that prevent a removal', async (t) => {
-      const page = await running().open(t, { path, expected: /409/ })
-      if (page === undefined) return
-      await page.getByRole('button', { name: 'Remove eu' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await page.getByText('User groups are mapped to eu').waitFor()
-      await page.getByRole('link', { name: 'Show these user groups' }).click()
-      await page.getByRole('link', { name: 'Example customer 1' }).waitFor()
-    })
-
-    it('removes a schema only without data sources', async (t) => {
-      const page = await running().open(t, { path, expected: /409/ })
-      if (page === undefined) return
-      await page.getByRole('button', { name: 'Remove the schema sales' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await page.getByText('sales still has data sources').waitFor()
-      await page.getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('button', { name: 'Remove the schema empty' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await page.getByRole('heading', { name: 'empty', exact: true }).waitFor({ state: 'detached' })
-    })
-
     it('is readable in both themes and at any width, including dialogs', async (t) => {
       await assertGoodLooks(
         t,

@@ -72,31 +72,6 @@ describe('promotion page', () => {
     await page.getByText('1 user group taken over to Customer.').waitFor()
   })
 
-  it('says what happens to suspended user groups and unregistered mappings', async (t) => {
-    const { open, create, testing, admin } = running()
-    await admin.createSchema({ body: { provided_id: 'registered', name: 'Registered' } })
-    const other = await testing()
-    await other.admin.suspendUserGroup(of(await other.create('asleep', { mapping: { unknown: 'x' } })))
-    await admin.suspendUserGroup(of(await create('stopped', { name: 'Before' })))
-    await other.create('stopped', { name: 'After' })
-    const page = await open(t, { path })
-    if (page === undefined) return
-    await page.getByRole('combobox', { name: 'Add one from Testing' }).fill('asleep')
-    await page
-      .getByRole('option', { name: 'Suspended in Testing. Mapping not registered in Customer.' })
-      .waitFor()
-    await page.keyboard.press('Escape')
-    await preview(page, ['asleep', 'stopped'])
-    await page.getByText('It is suspended in Testing. Promotion does not copy that').waitFor()
-    await page.getByText('1 mapping entry is not registered in Customer').waitFor()
-    await page.getByText('It stays suspended in Customer.').waitFor()
-    await page.getByRole('button', { name: 'Promote 2 user groups' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('1 user group is suspended in Testing.').waitFor()
-    await dialog.getByText('1 user group stays suspended in Customer.').waitFor()
-    await dialog.getByText('1 user group has mapping entries that are not registered').waitFor()
-  })
-
   it('promotes a search of the list of Testing in a job', async (t) => {
     const { open, testing, admin } = running()
     const { create, adminToken } = await testing()
@@ -121,28 +96,6 @@ describe('promotion page', () => {
     await page.getByRole('dialog').getByText('Finished').waitFor()
     const response = await admin.searchUserGroups({ query: { text: 'searched' } })
     assert.equal((response.body as { user_groups: unknown[] }).user_groups.length, 2)
-  })
-
-  it('previews exactly the listed ids', async (t) => {
-    const { open, testing } = running()
-    await (await testing()).create('stale')
-    const page = await open(t, { path })
-    if (page === undefined) return
-    await preview(page, ['stale'])
-    await page.getByRole('textbox', { name: 'Ids' }).fill('other')
-    await page.getByText('Nothing is changed yet.').waitFor({ state: 'detached' })
-  })
-
-  it('reports invalid ids, and too many', async (t) => {
-    const page = await running().open(t, { path, expected: /400/ })
-    if (page === undefined) return
-    const field = page.getByRole('textbox', { name: 'Ids' })
-    await field.fill(`customer-1\n${'x'.repeat(256)}`)
-    await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByText(/^x{40}… must have 1 to 255 characters\.$/).waitFor()
-    await field.fill(Array.from({ length: 201 }, (_, i) => `customer-${i}`).join('\n'))
-    await page.getByText('These are 201 ids. Promote 200 at a time at most.').waitFor()
-    assert.ok(await page.getByRole('button', { name: 'Preview' }).isDisabled())
   })
 
   it('refers from Testing to Customer', async (t) => {
