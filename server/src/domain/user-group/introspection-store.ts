@@ -13,6 +13,6 @@ interface IntrospectedUserGroup extends UserGroupLocation {
   readonly workspaceId: number
 }
 
-export interface Introspection extends IntrospectedUserGroup {
+interface Introspection extends IntrospectedUserGroup {
   readonly introspectedAt: number
 }
