@@ -85,7 +85,8 @@ export class IsolationCheck {
     let position: IsolationPosition | null =
       start === null ? { dataSource: 0 } : (JSON.parse(start) as IsolationPosition)
     const isRegistryUsed = await this.#isRegistryUsed(tenantScope)
-    const isOver = () => items.length >= limit || this.#clock.monotonic() >= end
+    const isFull = () => items.length >= limit
+    const isOver = () => isFull() || this.#clock.monotonic() >= end
     /** Checks candidates until the page is full or the time is over, and returns how many were checked. */
     const check = async <T>(
       candidates: readonly T[],
@@ -103,7 +104,9 @@ export class IsolationCheck {
       }
       return checked
     }
+    let isAtEntries: boolean
     do {
+      isAtEntries = 'entry' in position
       if ('dataSource' in position) {
         const afterId = position.dataSource
         const found = await this.#store.dataSources.listShared({ workspaceId, environment, afterId })
@@ -127,7 +130,8 @@ export class IsolationCheck {
         const last = checked < candidates.length ? candidates[checked - 1]?.entry : counts.at(-1)?.entry
         position = isEnd && checked === candidates.length ? null : { entry: last ?? null }
       }
-    } while (position !== null && !isOver())
+      // Begins with the entries however slow the machine is, so that a page has everything where there is little.
+    } while (position !== null && (!isOver() || (!isAtEntries && 'entry' in position && !isFull())))
     return { items, position: position && JSON.stringify(position) }
   }
 
