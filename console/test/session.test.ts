@@ -46,54 +46,6 @@ describe('console session', () => {
     assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict'])
   })
 
-  it('shows the environment', async (t) => {
-    const { open, testing } = running()
-    const page = await open(t, { apiToken: (await testing()).adminToken })
-    if (page === undefined) return
-    await page.getByRole('banner').getByText('Testing', { exact: true }).waitFor()
-    assert.equal(await page.title(), 'User groups · Testing · User Group Service')
-  })
-
-  it('offers only what the scope of the API token permits', async (t) => {
-    const { open, service, create } = running()
-    const { team_id } = await create('of roles', { name: 'Of roles' })
-    const ofPages = ['Leaked token', 'Promotion', 'Import']
-    const ofSupport = [...ofPages, 'Rotate token', 'More', 'Edit', 'Create', 'Suspend']
-    const ofAdmin = ['Show the token', 'Create an API token', 'Revoke']
-    const expected = {
-      observe: { offered: [], menu: 1 },
-      support: { offered: ofSupport, menu: 4 },
-      admin: { offered: [...ofSupport, ...ofAdmin], menu: 4 },
-    }
-    for (const [scope, { offered, menu }] of Object.entries(expected)) {
-      const apiToken = await createApiToken(service, 'Customer', '--scopes', scope)
-      const page = await open(t, { path: `/user-groups/${team_id}`, apiToken })
-      if (page === undefined) return
-      const seen = new Set<string>()
-      const look = async () => {
-        const texts = await page.locator('a, button').allInnerTexts()
-        for (const text of texts) if ([...ofSupport, ...ofAdmin].includes(text)) seen.add(text)
-      }
-      await page.getByRole('heading', { name: 'Facts' }).waitFor()
-      await look()
-      const navigation = page.getByRole('navigation', { name: 'Main' })
-      await navigation.getByRole('link', { name: 'API tokens' }).click()
-      await page.getByText('(you are signed in with it)').waitFor()
-      await look()
-      await navigation.getByRole('link', { name: 'User groups' }).click()
-      await page.getByLabel('Select Of roles').check()
-      await page.getByRole('button', { name: 'Export selected' }).waitFor()
-      await look()
-      assert.deepEqual(seen, new Set(offered), scope)
-
-      await page.keyboard.press('Control+k')
-      await page.locator('[role=combobox]:focus').waitFor()
-      await page.keyboard.type('of roles')
-      await page.getByRole('option', { name: 'Of roles of roles', exact: true }).waitFor()
-      assert.equal(await page.getByRole('option').count(), menu, scope)
-    }
-  })
-
   it('signs in by a link once, and switches the environment in place', async (t) => {
     const { open, service, adminToken } = running()
     const page = await open(t, { path: '', apiToken: null, expected: /status of 401/ })

@@ -71,17 +71,6 @@ describe('usage pages', () => {
     await page.getByRole('row', { name: 'sales-overview' }).waitFor()
   })
 
-  it('say which setting records more, and choose another month', async (t) => {
-    const { open, create } = running()
-    const { team_id } = await create('unseen', { name: 'Unseen customer' })
-    const page = await open(t, { path: `/user-groups/${team_id}/usage?month=2020-01` })
-    if (page === undefined) return
-    await page.getByText('With UGS_USAGE=off, the service records nothing.').waitFor()
-    await page.getByRole('button', { name: 'Month after' }).click()
-    await page.getByRole('heading', { name: 'February 2020' }).waitFor()
-    await page.getByText('No known viewer in this month').waitFor()
-  })
-
   it('erase a viewer after its id is typed, in one user group or in all', async (t) => {
     const { open } = running()
     const page = await open(t, { path: `/user-groups/${teamId}/usage?month=${day.slice(0, 7)}` })
