@@ -16,7 +16,10 @@ export const introspections: Operations<IntrospectionStore> = {
   *record(all) {
     yield* forEachShard(all, (shardBucket, some) => {
       const rows = some.map(({ workspaceId, bucket, teamId, introspectedAt }) => ({
-        ...{ workspace_id: workspaceId, bucket, team_id: teamId, introspected_at: introspectedAt },
+        workspace_id: workspaceId,
+        bucket,
+        team_id: teamId,
+        introspected_at: introspectedAt,
       }))
       // Each user group once and in a fixed order, so that two processes never deadlock.
       return [
