@@ -11,14 +11,6 @@ const mutation = /** @type {import('./mutations.js').Mutation | undefined} */ (
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Modules that a unit test does not import, directly or through other test modules. */
-const outsideUnitTests = [
-  /^node:(child_process|cluster|worker_threads)$/,
-  // Workspaces import each other's build output.
-  /^@user-group-service\//,
-  /^server\/test\/support\/(build-output|chromium|database)\.ts$/,
-]
-
 /** Packages that are not compiled into the tests: native modules, packages that read their own files, and those of few tests. */
 const externalPackages = [
   '@fastify/ajv-compiler',
@@ -47,8 +39,6 @@ const globalRequire =
  * @property {string} source path of the test file, relative to the repository
  * @property {string} compiled path of the compiled file, relative to the repository
  * @property {string} folder path of the folder of all files compiled with it, relative to the repository
- * @property {boolean} startsProcesses whether it starts services or commands in processes of their own
- * @property {boolean} isUnit whether it needs no other process, no PostgreSQL, no browser and no build output
  */
 
 /**
@@ -92,15 +82,7 @@ export async function bundleTests(sources, store) {
       return Object.entries(metafile.outputs).flatMap(([compiled, { entryPoint }]) =>
         entryPoint === undefined || !sources.includes(entryPoint) || !canFail(entryPoint, metafile.inputs)
           ? []
-          : [
-              {
-                source: entryPoint,
-                compiled,
-                folder,
-                startsProcesses: /NewProcess|InOwnProcess|--workers/.test(readFileSync(entryPoint, 'utf8')),
-                isUnit: isUnit(entryPoint, metafile.inputs),
-              },
-            ],
+          : [{ source: entryPoint, compiled, folder }],
       )
     })
   return (await Promise.all(bundles)).flat()
@@ -168,23 +150,6 @@ function canFail(entryPoint, inputs) {
   const reached = new Set([entryPoint])
   for (const file of reached) for (const { path } of inputs[file]?.imports ?? []) reached.add(path)
   return reached.has(mutation.file)
-}
-
-/**
- * @param {string} entryPoint
- * @param {import('esbuild').Metafile['inputs']} inputs
- */
-function isUnit(entryPoint, inputs) {
-  const reached = new Set([entryPoint])
-  for (const file of reached) {
-    if (outsideUnitTests.some((module) => module.test(file))) return false
-    // Sources of the service may import anything; a unit test does not run those parts.
-    if (/^\w+\/src\/|node_modules\//.test(file)) continue
-    for (const { path, kind } of inputs[file]?.imports ?? []) {
-      if (kind !== 'dynamic-import') reached.add(path)
-    }
-  }
-  return true
 }
 
 /**

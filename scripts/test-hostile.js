@@ -18,10 +18,10 @@ console.log(`${values.cases} cases, seed ${values.seed}`)
 
 const broker = await startPostgresBroker()
 try {
-  await run('server/test/contract/json/strict-json.property.test.ts', {})
+  await run('server/test/unit/contract/json/strict-json.property.test.ts', {})
   for (const store of stores) {
     console.log(`\n# ${store}`)
-    await run('server/test/hostile/user-api.property.test.ts', { UGS_TEST_STORE: store })
+    await run('server/test/hostile/user-api.property.stores.test.ts', { UGS_TEST_STORE: store })
   }
 } finally {
   await broker.stop()

@@ -40,6 +40,12 @@ const suites = {
     long: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
     short: [['npm', 'pnpm', 'yarn', 'bun']],
   },
+  // The tests that generate cases, with ten times as many.
+  cases: {
+    program: ['scripts/test.js'],
+    long: [['property'], ['exact-comparison']],
+    short: [],
+  },
   'rolling-restart': {
     program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],
     long: [[]],
@@ -59,6 +65,7 @@ else {
 
 /** @param {'long' | 'short'} form */
 function runAll(form) {
+  if (form === 'long') process.env.LONG_TESTS = 'true'
   for (const [name, suite] of Object.entries(suites)) {
     for (const args of suite[form]) {
       console.log(`\n# ${[name, ...args].join(' ')}`)

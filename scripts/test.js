@@ -1,9 +1,9 @@
-// Runs tests with Node's own runner:
+// Runs tests with Node's own runner. The folder of a test file is its level:
 //   npm test              every test
 //   npm test -- PATTERN   the files whose path contains PATTERN
-//   npm run test:unit     the tests that need no other process, no PostgreSQL, no browser and no build output
-//   npm run test:fast     those, and the tests of the store and over HTTP, on SQLite
-//   npm run test:citus    the tests that depend on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
+//   npm run test:unit     test/unit: no other process, no PostgreSQL, no browser and no build output
+//   npm run test:fast     those, the store and HTTP on SQLite, and the components of the console
+//   npm run test:citus    *.stores.test.ts and what else depends on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -16,50 +16,29 @@ import { installPackages } from './install-packages.js'
 import { startPostgresBroker } from './postgres-broker.js'
 import { FailureList } from './test-failures.js'
 
-/** Features of the service as a whole. They run on SQLite and on PostgreSQL, but for *.sqlite.test.ts and the files below. */
-const features = /^server\/test\/(cli|clients|hostile|http)\//
-/** Features that behave alike on every store. They run on SQLite. */
-const storeIndependent = [
-  /^server\/test\/cli\/workers\.test\.ts$/,
-  /^server\/test\/clients\//,
-  /^server\/test\/hostile\/(bodies|delivery|framing|messages)\.test\.ts$/,
-  /^server\/test\/http\/(responses|scopes)\.test\.ts$/,
-  /^server\/test\/http\/admin\/(admin-input|import-connections|import-memory)\.test\.ts$/,
-  /^server\/test\/http\/console\/(console-pages|oidc-provider)\.test\.ts$/,
-  /^server\/test\/http\/server\/(overload|protocol-errors|timeouts)\.test\.ts$/,
-  /^server\/test\/http\/user\/(body-size|introspection-input|media-type|method-override|methods|oauth-metadata|operation-paths|strict-json)\.test\.ts$/,
-]
+const unit = /\/test\/unit\//
+const fast = /\/test\/unit\/|^server\/test\/(http|store)\/|^console\/test\/components\//
+/** Files that run in a browser, which needs most CPU. */
+const inBrowser = /^(console|examples\/dashboard)\/test\/(?!components|unit)/
+/** Files with a process of their own: a browser's, and those that measure the memory or the load of their process. */
+const alone = new RegExp(`^server/test/load/|${inBrowser.source}`)
+/** Features that can differ between stores. They run on SQLite, PostgreSQL and Citus, all others on SQLite. */
+const onEachStore = /\.stores\.test\.ts$/
+/** Other files that run on a Citus cluster. */
+const onCitus = /^server\/test\/(citus|replicas|store\/(audit-atomic|postgres\/postgres(-paging)?)\.)/
+/** Events have no order there. */
+const notOnCitus = /\/(events|webhooks)\//
 
-/** Files that `npm run test:fast` runs, besides unit tests, on SQLite. */
-const fast = /^(server\/test\/(http|store)|console\/test\/components)\//
-/** Files among them that take long, or measure the memory or the load of their process. They run alone, and not in `test:fast`. */
-const long = /\/(connections|hanging-receivers|import-memory|overload)\./
-/** Files that share processes, besides unit tests, unless they start processes themselves. */
-const shared = /^(server\/test\/(cli|hostile|http|observability|store)|console\/test\/components)\//
-
-/** Files that use packages of `tools/checks`. */
-const withChecks = /^(client|renderer)\/|^server\/test\/(clients\/generated|http\/console\/oidc-provider)/
-/** Files that use packages of `tools/browser`. */
-const withPage = /^(console|examples\/dashboard)\//
-/** Files among them that run a browser, which needs most CPU. */
-const inBrowser = /^(console\/test\/(?!components\/)|examples\/dashboard\/)/
-
-/** Files that run on a Citus cluster: those whose outcome can differ there. */
-const onCitus = [
-  /^server\/test\/(citus|http|replicas)\//,
-  /^server\/test\/store\/postgres\/postgres(-paging)?\.test\.ts$/,
-  /^server\/test\/store\/audit-atomic\.test\.ts$/,
-]
-/** Files among them that check the service's own memory, clock or validation, and nothing of the store. */
-const notOnCitus = [
-  /^server\/test\/http\/server\//,
-  /^server\/test\/http\/admin\/import-memory\.test\.ts$/,
-  /^server\/test\/http\/console\/console-clock\.test\.ts$/,
-  // Events have no order there.
-  /^server\/test\/http\/(events|webhooks)\//,
-  /^server\/test\/http\/(admin\/audit|console\/console-session|isolation-of-operations|secrets-of-operations)\.test\.ts$/,
-  /^server\/test\/http\/user\/(response-cache-limits|validation|validation-properties)\.test\.ts$/,
-]
+/** Packages of `tools` that the tests of a workspace use, besides unit tests. @type {Record<string, string[]>} */
+const toolsOf = {
+  server: ['checks'],
+  client: ['checks'],
+  renderer: ['checks', 'databases'],
+  isolation: ['databases'],
+  console: ['browser'],
+  'examples/dashboard': ['browser'],
+  'examples/adapters': ['adapters'],
+}
 
 const { values: options, positionals } = parseArgs({
   options: {
@@ -113,29 +92,32 @@ try {
   removeBundles()
 }
 
-/** Compiles the selected tests, builds the service if one of them needs it, and returns the programs to run. */
+/** Compiles the selected tests, builds and installs what they need, and returns the programs to run. */
 async function compiledPrograms() {
   if (options.citus) {
     buildIfStale()
-    return programsOf(await bundleTests(sources.filter(isOnCitus), 'postgres'))
+    const selected = sources.filter((source) => onEachStore.test(source) || onCitus.test(source))
+    return programsOf(
+      await bundleTests(
+        selected.filter((source) => !notOnCitus.test(source)),
+        'postgres',
+      ),
+    )
   }
-  const onOneNode = sources.filter((source) => !source.startsWith('server/test/citus/'))
-  const all = await bundleTests(onOneNode, 'sqlite')
-  const isFast = (/** @type {string} */ source) => fast.test(source) && !long.test(source)
-  const selected = all.filter(
-    ({ source, isUnit }) => isUnit || (!options.unit && (!options.fast || isFast(source))),
-  )
-  const others = selected.filter(({ isUnit }) => !isUnit)
+  const level = options.unit ? unit : options.fast ? fast : /^(?!server\/test\/citus\/)/
+  const selected = sources.filter((source) => level.test(source))
+  const others = selected.filter((source) => !unit.test(source))
   if (others.length > 0) buildIfStale()
+  const tools = Object.entries(toolsOf).flatMap(([workspace, names]) =>
+    others.some((source) => source.startsWith(`${workspace}/`)) ? names : [],
+  )
   // Test files that run at once would disturb each other's installation.
-  if (others.some(({ source }) => withPage.test(source))) installPackages('tools/browser')
-  if (others.some(({ source }) => /^(isolation|renderer)\//.test(source))) installPackages('tools/databases')
-  if (others.some(({ source }) => source.startsWith('examples/adapters/'))) installPackages('tools/adapters')
-  if (others.some(({ source }) => withChecks.test(source))) installPackages('tools/checks')
-  const onPostgres = others
-    .map(({ source }) => source)
-    .filter((source) => !options.fast && features.test(source) && dependsOnStore(source))
-  return programsOf([...(await bundleTests(onPostgres, 'postgres')), ...selected])
+  for (const name of new Set(tools)) installPackages(`tools/${name}`)
+  const onPostgres = options.fast ? [] : others.filter((source) => onEachStore.test(source))
+  return programsOf([
+    ...(await bundleTests(onPostgres, 'postgres')),
+    ...(await bundleTests(selected, 'sqlite')),
+  ])
 }
 
 /**
@@ -144,31 +126,14 @@ async function compiledPrograms() {
  * @param {import('./bundle-tests.js').TestFile[]} files
  */
 function programsOf(files) {
-  const units = files.filter(({ isUnit }) => isUnit)
-  const others = files.filter(({ isUnit }) => !isUnit)
-  const together = others.filter(
-    ({ source, startsProcesses }) => shared.test(source) && !long.test(source) && !startsProcesses,
-  )
-  const alone = others.filter((file) => !together.includes(file) && !inBrowser.test(file.source))
-  const programs = [...alone.map(({ compiled }) => compiled), ...groupTests(together, 8, fileTimeoutMs)]
-  const withBrowser = others.filter(({ source }) => inBrowser.test(source))
+  const units = files.filter(({ source }) => unit.test(source))
+  const together = files.filter(({ source }) => !unit.test(source) && !alone.test(source))
+  const measuring = files.filter(({ source }) => alone.test(source) && !inBrowser.test(source))
+  const programs = [...measuring.map(({ compiled }) => compiled), ...groupTests(together, 6, fileTimeoutMs)]
+  const withBrowser = files.filter(({ source }) => inBrowser.test(source))
   const distance = Math.ceil(programs.length / Math.max(1, withBrowser.length))
   withBrowser.forEach(({ compiled }, i) => programs.splice(i * (distance + 1), 0, compiled))
   return [...programs, ...groupTests(units, 40, fileTimeoutMs)]
-}
-
-/** @param {string} source */
-function dependsOnStore(source) {
-  return !source.endsWith('.sqlite.test.ts') && !storeIndependent.some((subject) => subject.test(source))
-}
-
-/** @param {string} source */
-function isOnCitus(source) {
-  return (
-    onCitus.some((subject) => subject.test(source)) &&
-    !notOnCitus.some((subject) => subject.test(source)) &&
-    dependsOnStore(source)
-  )
 }
 
 /** @param {string[]} files */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { TemplateError, type CompiledSql } from '../src/index.ts'
-import { grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
+import { cases, grammar, hostileText, scalar, type Piece } from './arbitraries.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { everywhere, mark, rules, variable } from './lexical-cases.ts'
 import { compiled, compileWith, example, placeholders, refusal, value, withValue } from './support.ts'
@@ -24,7 +24,7 @@ function hasNoBooleans(dialect: Database['dialect']): boolean {
 
 for (const dialect of realDatabases) {
   describe(`real database (${dialect})`, () => {
-    const runs = (numRuns: number) => ({ numRuns, endOnFailure: true })
+    const runs = (numRuns: number) => ({ numRuns: cases(numRuns), endOnFailure: true })
 
     it('returns every value unchanged', async (t) => {
       const database = await openDatabase(t, dialect)
@@ -38,7 +38,7 @@ for (const dialect of realDatabases) {
             [hasNoBooleans(dialect) && typeof scalar === 'boolean' ? Number(scalar) : scalar],
           ])
         }),
-        runs(400),
+        runs(150),
       )
       const [row] = await database.query(
         compileWith(`SELECT ${database.cast(value, 'text')}`, withValue(null), dialect),
@@ -65,7 +65,7 @@ for (const dialect of realDatabases) {
           assert.ok(rows.length > 0)
           assert.deepEqual(new Set(rows.flat()), new Set([providedId]))
         }),
-        runs(200),
+        runs(80),
       )
     })
 
@@ -108,7 +108,7 @@ for (const dialect of realDatabases) {
             assert.deepEqual(await select('NOT IN', list), list.length === 0 ? [] : outside.sort())
           },
         ),
-        runs(200),
+        runs(80),
       )
       assert.deepEqual(await select('IN', ['EU', null]), ['EU'])
       assert.deepEqual(await select('NOT IN', ['EU', null]), [])
@@ -149,7 +149,7 @@ for (const dialect of realDatabases) {
           const wanted = expected.map((column, i) => (column === variable ? name : (column ?? row[i])))
           assert.deepEqual(row, wanted)
         }),
-        runs(400),
+        runs(150),
       )
     })
 
@@ -164,7 +164,7 @@ for (const dialect of realDatabases) {
           const template = `SELECT 'a', ${sql.slice(0, place)}${variable}${sql.slice(place)} , 1`
           refusal(template, dialect, { ...example, name })
         }),
-        runs(400),
+        runs(150),
       )
     })
 
@@ -184,7 +184,7 @@ for (const dialect of realDatabases) {
             if (await countsAsMany(database, result)) run++
           },
         ),
-        runs(1000),
+        runs(300),
       )
       t.diagnostic(`${taken} of 1000 were compiled, of which the database ran ${run}`)
       assert.ok(run >= 50, 'too few are statements still: the test says nothing')

@@ -98,15 +98,15 @@ function textColumn(type: string): Column {
 
 /** Conditions that select the rows of ¤, and others that select all others. ¤s is a list of it. */
 const equal = [
-  'c = ¤', '¤ = c', 'c = (¤)', 't.c = ¤', '(c) = ¤', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
+  'c = ¤', '¤ = c', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'c = (¤)', 't.c = ¤', '(c) = ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
   'CASE WHEN c = ¤ THEN true ELSE false END', 'n IN (SELECT n FROM t AS u WHERE u.c = ¤)', "c IN (¤s, ¤)", 'coalesce(c = ¤, false)',
 ] // prettier-ignore
 const different = [
   'c <> ¤',
-  'c != ¤',
   '¤ <> c',
   'c NOT IN (¤)',
   'c NOT IN (¤s)',
+  'c != ¤',
   'NOT c = ¤',
   'NOT (c IN (¤))',
 ]
@@ -127,10 +127,11 @@ const dialectsAndOutputs = realDatabases.flatMap((dialect) => outputs.map((outpu
 
 for (const { dialect, output } of dialectsAndOutputs) {
   describe(`texts of the user group are compared exactly (${dialect}, ${output})`, () => {
-    // How a condition is written does not depend on the output.
-    const conditions = output === 'bound' ? undefined : 7
     const hasArrays = dialect === 'postgresql' || dialect === 'duckdb'
-    for (const [type, rows, ids] of columns[dialect]) {
+    for (const [i, [type, rows, ids]] of columns[dialect].entries()) {
+      // How a condition is written depends neither on the output nor on the column.
+      const isWhole = (output === 'bound' && i === 0) || process.env.LONG_TESTS === 'true'
+      const conditions = isWhole ? undefined : 4
       it(`with a column of type ${type}`, async (t) => {
         const database = await openDatabase(t, dialect)
         if (database === undefined) return
@@ -152,7 +153,10 @@ for (const { dialect, output } of dialectsAndOutputs) {
           return found.flat().sort()
         }
         const all = [...values.keys()].sort()
-        for (const condition of [...equal.slice(0, conditions), ...(hasArrays ? arraysEqual : [])]) {
+        for (const condition of [
+          ...equal.slice(0, conditions),
+          ...(hasArrays ? arraysEqual.slice(0, conditions && 2) : []),
+        ]) {
           const owners = new Map<unknown, string>()
           for (const id of ids) {
             const found = await select(condition, id).catch((error: unknown) =>
@@ -175,7 +179,7 @@ for (const { dialect, output } of dialectsAndOutputs) {
           const own = await select('c = ¤', id).catch((): unknown[] => [])
           for (const condition of [
             ...different.slice(0, conditions),
-            ...(hasArrays ? arraysDifferent : []),
+            ...(hasArrays ? arraysDifferent.slice(0, conditions && 1) : []),
           ]) {
             const others = await select(condition, id).catch(() => undefined)
             if (others !== undefined)

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { CompiledSql } from '../src/index.ts'
 import type { Database } from './databases.ts'
 import { loadDriver, skipWithout } from './missing-program.ts'
@@ -25,11 +24,10 @@ interface Statement {
 
 const otherCount = 'the statement has another number of parameters'
 
-let server: { readonly socketPath: string; stop(): Promise<void> } | undefined
+let socketPath: string | undefined
 let databases = 0
-after(() => server?.stop())
 
-/** A database on a MariaDB server that the test file starts once. */
+/** A database on a MariaDB server that the process starts once. */
 interface MariaDb {
   readonly connection: Connection
   /** URL of a user with all privileges. */
@@ -47,8 +45,7 @@ export async function createMariaDb(t: TestContext): Promise<MariaDb | undefined
   }
   const driver = loadDriver(t, 'mysql2/promise') as Driver | undefined
   if (driver === undefined) return undefined
-  server ??= startServer(stdout.trim())
-  const { socketPath } = server
+  socketPath ??= startServer(stdout.trim())
   const connection = await connect(driver, socketPath)
   t.after(() => connection.end())
   const name = `test_${++databases}`
@@ -94,24 +91,24 @@ async function connect(driver: Driver, socketPath: string): Promise<Connection> 
   }
 }
 
-function startServer(mariadbd: string): NonNullable<typeof server> {
+/** Starts a server that ends with this process, and returns the path of its socket. */
+function startServer(mariadbd: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'renderer-mariadb-'))
   const data = join(folder, 'data')
-  const socketPath = join(folder, 'socket')
+  const socket = join(folder, 'socket')
   const { username } = userInfo()
   // Two servers that start at once would delete each other's temporary tables in a shared folder.
   const common = ['--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, `--user=${username}`]
   const install = [...common, '--auth-root-authentication-method=normal']
   const { status, stderr } = spawnSync('mariadb-install-db', install, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`mariadb-install-db failed: ${stderr}`)
-  const options = [`--socket=${socketPath}`, '--skip-networking', '--innodb-flush-log-at-trx-commit=0']
+  const options = [`--socket=${socket}`, '--skip-networking', '--innodb-flush-log-at-trx-commit=0']
   const child = spawn(mariadbd, [...common, ...options], { stdio: 'ignore' })
-  return {
-    socketPath,
-    stop: async () => {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  child.unref()
+  process.once('exit', () => {
+    child.kill('SIGKILL')
+    // Its last writes may still end.
+    rmSync(folder, { recursive: true, maxRetries: 10 })
+  })
+  return socket
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { checkTemplate, compileSql, TemplateError } from '../src/index.ts'
+import { cases } from './arbitraries.ts'
 import { openDatabase, realDatabases } from './databases.ts'
 import { example } from './support.ts'
 
@@ -80,7 +81,7 @@ for (const dialect of realDatabases) {
           )
         }
       }),
-      { numRuns: 1500, endOnFailure: true },
+      { numRuns: cases(400), endOnFailure: true },
     )
     t.diagnostic(`${ran} results had rows`)
     assert.ok(ran >= 20, `only ${ran} statements returned rows`)

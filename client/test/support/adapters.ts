@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { after } from 'node:test'
 import { findTool } from '../../../server/test/support/tool.ts'
 import { ServiceError, TransportError, type ErrorCode, type TransportErrorCode } from '../../src/errors.ts'
 import { camelCase } from '../../src/names.ts'
@@ -93,9 +92,8 @@ export function remotesFor(
 type Adapter = ReturnType<typeof startAdapter>
 
 const adapters = new Map<Language, Adapter>()
-after(() => Promise.all([...adapters.values()].map((adapter) => adapter.stop())))
 
-/** Returns the program that runs calls, which ends with the test file. */
+/** Returns the program that runs calls. Its input, and with it the program, ends with this process. */
 function adapterOf(language: Language, command: string): Adapter {
   const adapter = adapters.get(language) ?? startAdapter(language, command)
   adapters.set(language, adapter)
@@ -106,17 +104,16 @@ function startAdapter(language: Language, command: string) {
   const { program, args, env } = language.adapter(command)
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const outcomes = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const closed = once(child, 'close')
+  const handles = [child, child.stdin as Socket, child.stdout as Socket]
+  for (const handle of handles) handle.unref()
   return {
     async run(call: RemoteCall & { readonly isAsync: boolean }): Promise<RemoteOutcome> {
+      for (const handle of handles) handle.ref()
       child.stdin.write(`${JSON.stringify(call)}\n`)
       const outcome = await outcomes.next()
+      for (const handle of handles) handle.unref()
       assert.ok(outcome.done !== true, `the adapter in ${language.name} ended`)
       return JSON.parse(outcome.value) as RemoteOutcome
-    },
-    async stop(): Promise<void> {
-      child.stdin.end()
-      await closed
     },
   }
 }

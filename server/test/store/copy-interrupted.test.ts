@@ -17,8 +17,10 @@ import {
 import { changing, rowsOfSource, sourceFile } from './copy-support.ts'
 import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './postgres/postgres-support.ts'
 
-const userGroups = 2500
+/** Two batches of user groups. */
+const userGroups = 1100
 const source = await sourceFile({ after }, userGroups)
+const threeBatches = await sourceFile({ after }, 2500)
 
 /** Waits for statements that match the patterns, in this order. Passes all but the last, and returns that one. */
 async function caughtAt(proxy: DatabaseProxy, patterns: readonly RegExp[]): Promise<CaughtStatement> {
@@ -111,7 +113,7 @@ describe('ugs store copy, ended by kill -9', () => {
   it('keeps the committed rows and does not write them again', async (t) => {
     const url = await freshDatabase(t)
     const proxy = await DatabaseProxy.start(t, url)
-    const copying = startCopy(t, source.url, proxy.url)
+    const copying = startCopy(t, threeBatches.url, proxy.url)
     const caught = await caughtAt(proxy, [insert.userGroups, insert.userGroups, insert.userGroups])
     await kill(copying)
     caught.drop()
@@ -120,7 +122,7 @@ describe('ugs store copy, ended by kill -9', () => {
     const written = async () =>
       (await session.query('SELECT min(xmin::text), provided_id FROM user_group GROUP BY provided_id')).rows
     const before = await written()
-    copiedTables(await copyStore(source.url, url))
+    copiedTables(await copyStore(threeBatches.url, url))
     const after = new Set((await written()).map((row) => JSON.stringify(row)))
     for (const row of before) assert.ok(after.has(JSON.stringify(row)))
   })
@@ -129,14 +131,14 @@ describe('ugs store copy, ended by kill -9', () => {
     const url = await freshDatabase(t)
     for (let next = 1; next <= 3; next++) {
       const proxy = await DatabaseProxy.start(t, url)
-      const copying = startCopy(t, source.url, proxy.url)
+      const copying = startCopy(t, threeBatches.url, proxy.url)
       const caught = await caughtAt(proxy, Array<RegExp>(next).fill(insert.userGroups))
       await kill(copying)
       caught.drop()
       await assertUnfinished(t, url, [['serve'], ['workspace', 'list'], ['migrate']])
     }
-    copiedTables(await copyStore(source.url, url))
-    await assertSameRows(t, source.path, url)
+    copiedTables(await copyStore(threeBatches.url, url))
+    await assertSameRows(t, threeBatches.path, url)
   })
 })
 
