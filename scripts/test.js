@@ -26,8 +26,8 @@ const alone = new RegExp(`^server/test/load/|${inBrowser.source}`)
 const onEachStore = /\.stores\.test\.ts$/
 /** Other files that run on a Citus cluster. */
 const onCitus = /^server\/test\/(citus|replicas|store\/(audit-atomic|postgres\/postgres(-paging)?)\.)/
-/** Events have no order there. */
-const notOnCitus = /\/(events|webhooks)\//
+/** There are no events there, so no webhooks. Commands have tests of their own in `server/test/citus`. */
+const notOnCitus = /\/(cli|events|hostile|webhooks)\/|\/(audit|isolation-of-operations)\./
 
 /** Packages of `tools` that the tests of a workspace use, besides unit tests. @type {Record<string, string[]>} */
 const toolsOf = {
@@ -50,6 +50,8 @@ const { values: options, positionals } = parseArgs({
 })
 /** Maximum time of a file, in milliseconds. On a busy machine, the slowest take some minutes; on Citus, three times as long. */
 const fileTimeoutMs = options.citus ? 900_000 : 300_000
+/** Maximum number of files that share a process, apart from unit tests. */
+const filesTogether = 6
 const pattern = positionals[0] ?? ''
 const sources = [
   'server/test',
@@ -129,7 +131,7 @@ function programsOf(files) {
   const units = files.filter(({ source }) => unit.test(source))
   const together = files.filter(({ source }) => !unit.test(source) && !alone.test(source))
   const measuring = files.filter(({ source }) => alone.test(source) && !inBrowser.test(source))
-  const programs = [...measuring.map(({ compiled }) => compiled), ...groupTests(together, 6, fileTimeoutMs)]
+  const programs = [...measuring.map(({ compiled }) => compiled), ...groupTests(together, filesTogether, fileTimeoutMs)]
   const withBrowser = files.filter(({ source }) => inBrowser.test(source))
   const distance = Math.ceil(programs.length / Math.max(1, withBrowser.length))
   withBrowser.forEach(({ compiled }, i) => programs.splice(i * (distance + 1), 0, compiled))
@@ -142,8 +144,8 @@ async function runFiles(files) {
     files,
     // Many files wait for processes and time-outs more than they compute.
     concurrency: 2 * availableParallelism(),
-    // Of a process, which may have several files.
-    timeout: 2 * fileTimeoutMs,
+    // Of a process.
+    timeout: filesTogether * fileTimeoutMs,
     signal: interruption.signal,
   })
   const failures = new FailureList(tests)

@@ -64,7 +64,7 @@ function writeToSqlite(path) {
      VALUES (1, 'Testing', ?, ?, ?, ?, ?, 'k1', ?, ?, ?, ?)`,
   )
   const insertEntry = database.prepare("INSERT INTO mapping_entry VALUES (1, 'Testing', ?, ?, ?)")
-  // A trigger adds the event.
+  // Triggers add the event, and the user group to what the search index lacks.
   const insertAuditEvent = database.prepare(
     `INSERT INTO audit_event (workspace_id, environment, event_id, action, author, team_id, provided_id)
      VALUES (1, 'Testing', ?, 'user_group.created', 'api_token:1', ?, ?)`,
@@ -99,6 +99,12 @@ function writeToPostgres(url) {
     ), entry AS (
       INSERT INTO mapping_entry (workspace_id, environment, bucket, team_id, schema_key, data_source_key)
       SELECT 1, 'Testing', 0, team_id, key, value FROM new, json_each_text(mapping::json)
+    ), event AS (
+      INSERT INTO event (workspace_id, environment, event_id, type, team_id, provided_id, revision)
+      SELECT 1, 'Testing', event_id, 'user_group.created', team_id, provided_id, 1 FROM new
+    ), unindexed AS (
+      INSERT INTO unindexed_user_group (workspace_id, environment, bucket, team_id, revision)
+      SELECT 1, 'Testing', 0, team_id, 1 FROM new
     )
     INSERT INTO audit_event (workspace_id, environment, bucket, team_id, event_id, action, author, provided_id)
     SELECT 1, 'Testing', 0, team_id, event_id, 'user_group.created', 'api_token:1', provided_id FROM new`

@@ -81,7 +81,7 @@ for (const dialect of realDatabases) {
           )
         }
       }),
-      { numRuns: cases(400), endOnFailure: true },
+      { numRuns: cases(800), endOnFailure: true },
     )
     t.diagnostic(`${ran} results had rows`)
     assert.ok(ran >= 20, `only ${ran} statements returned rows`)

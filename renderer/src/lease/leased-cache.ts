@@ -65,7 +65,9 @@ interface Entry {
 const defaultLeaseMs = 5000
 const minLeaseMs = 2000
 const maxLeaseMs = 60_000
-/** The service sends a heartbeat every second. A new connection within the lease keeps the cache in use. */
+/** Interval of the heartbeats of the service. */
+const heartbeatMs = 1000
+/** A new connection within the lease keeps the cache in use. */
 const maxSilenceMs = 3000
 
 /**
@@ -86,7 +88,7 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   readonly #tokensBySha256 = new Map<string, string>()
   readonly #tokensByTeam = new Map<number, Set<string>>()
   #leaseEnd = never
-  /** First of the heartbeats without a lease, by the monotonic clock. */
+  /** First of the heartbeats with which the lease does not last until the next one, by the monotonic clock. */
   #lateSince: number | undefined
 
   constructor(
@@ -149,8 +151,8 @@ export class LeasedCache implements IntrospectionCache, FeedHandler {
   onHeartbeat(completeAt: Instant | undefined): void {
     if (completeAt === undefined) return
     this.#leaseEnd = later(completeAt, this.#leaseMs)
-    if (this.hasLease) this.#lateSince = undefined
-    else this.#reconnectIfLate()
+    if (this.#isPast(later(this.#leaseEnd, -heartbeatMs))) this.#reconnectIfLate()
+    else this.#lateSince = undefined
   }
 
   onEvent(event: FeedEvent, position: Position): void {

@@ -3,6 +3,7 @@ import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { IntrospectionClient } from '../../../src/index.ts'
+import { cases } from '../../arbitraries.ts'
 import { FakeService, leasedClient, leaseMs, sha256, until } from '../../lease/fake-service.ts'
 import { TcpProxy } from '../../lease/tcp-proxy.ts'
 
@@ -180,7 +181,7 @@ it('a revoked token is never accepted after the lease, and every token is right 
     })
   }
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), run), {
-    numRuns: Number(process.env.LEASE_RUNS ?? 60),
+    numRuns: cases(60),
     endOnFailure: true,
   })
   t.diagnostic(`${cached} responses from the cache; the latest ${late} ms after a revocation`)

@@ -254,6 +254,19 @@ describe('a clock that jumps', () => {
     assert.deepEqual(reasons, ['late'])
     assert.equal(await requestsOf(introspect), 0)
   })
+
+  it('forward by almost the lease, which then ends before each next heartbeat, connects the feed again', async (t) => {
+    const { service, client } = await start(t)
+    service.clock.time += leaseMs - 80
+    let reason: string | undefined
+    client.on('disconnected', (disconnection) => (reason = disconnection.reason))
+    await until(() => {
+      service.clock.pass(100)
+      service.heartbeat()
+      return reason !== undefined
+    })
+    assert.equal(reason, 'late')
+  })
 })
 
 describe('a response is not kept', () => {
