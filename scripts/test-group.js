@@ -6,6 +6,7 @@ import { after, describe } from 'node:test'
  * @param {number} timeout maximum time of a file, in milliseconds
  */
 export async function runGroup(files, timeout) {
+  const umask = process.umask()
   for (const [source, url] of files) {
     await new Promise((resolve) => {
       describe(source, { timeout }, async () => {
@@ -13,7 +14,11 @@ export async function runGroup(files, timeout) {
           await import(url)
         } finally {
           // After the hooks of the file.
-          after(resolve)
+          after(() => {
+            // The service changes it.
+            process.umask(umask)
+            resolve(undefined)
+          })
         }
       })
     })

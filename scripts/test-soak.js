@@ -40,10 +40,10 @@ const suites = {
     long: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
     short: [['npm', 'pnpm', 'yarn', 'bun']],
   },
-  // The tests that generate cases, with ten times as many.
+  // The tests that have more cases in a long run.
   cases: {
     program: ['scripts/test.js'],
-    long: [['property'], ['exact-comparison']],
+    long: [['property'], ['exact-comparison'], ['generated-files']],
     short: [],
   },
   'rolling-restart': {

@@ -131,7 +131,10 @@ function programsOf(files) {
   const units = files.filter(({ source }) => unit.test(source))
   const together = files.filter(({ source }) => !unit.test(source) && !alone.test(source))
   const measuring = files.filter(({ source }) => alone.test(source) && !inBrowser.test(source))
-  const programs = [...measuring.map(({ compiled }) => compiled), ...groupTests(together, filesTogether, fileTimeoutMs)]
+  const programs = [
+    ...measuring.map(({ compiled }) => compiled),
+    ...groupTests(together, filesTogether, fileTimeoutMs),
+  ]
   const withBrowser = files.filter(({ source }) => inBrowser.test(source))
   const distance = Math.ceil(programs.length / Math.max(1, withBrowser.length))
   withBrowser.forEach(({ compiled }, i) => programs.splice(i * (distance + 1), 0, compiled))

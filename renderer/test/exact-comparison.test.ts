@@ -98,14 +98,14 @@ function textColumn(type: string): Column {
 
 /** Conditions that select the rows of ¤, and others that select all others. ¤s is a list of it. */
 const equal = [
-  'c = ¤', '¤ = c', 'c IN (¤)', 'c IN (¤s)', 'NOT c <> ¤', 'c = (¤)', 't.c = ¤', '(c) = ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
+  'c = ¤', 'c IN (¤s)', 'NOT c <> ¤', '¤ = c', 'c IN (¤)', 'c = (¤)', 't.c = ¤', '(c) = ¤', 'NOT c NOT IN (¤s)', '(c = ¤)', 'c = ¤ AND n >= 0',
   'CASE WHEN c = ¤ THEN true ELSE false END', 'n IN (SELECT n FROM t AS u WHERE u.c = ¤)', "c IN (¤s, ¤)", 'coalesce(c = ¤, false)',
 ] // prettier-ignore
 const different = [
   'c <> ¤',
+  'c NOT IN (¤s)',
   '¤ <> c',
   'c NOT IN (¤)',
-  'c NOT IN (¤s)',
   'c != ¤',
   'NOT c = ¤',
   'NOT (c IN (¤))',
@@ -131,7 +131,7 @@ for (const { dialect, output } of dialectsAndOutputs) {
     for (const [i, [type, rows, ids]] of columns[dialect].entries()) {
       // How a condition is written depends neither on the output nor on the column.
       const isWhole = (output === 'bound' && i === 0) || process.env.LONG_TESTS === 'true'
-      const conditions = isWhole ? undefined : 4
+      const conditions = isWhole ? undefined : 2
       it(`with a column of type ${type}`, async (t) => {
         const database = await openDatabase(t, dialect)
         if (database === undefined) return
@@ -155,7 +155,7 @@ for (const { dialect, output } of dialectsAndOutputs) {
         const all = [...values.keys()].sort()
         for (const condition of [
           ...equal.slice(0, conditions),
-          ...(hasArrays ? arraysEqual.slice(0, conditions && 2) : []),
+          ...(hasArrays ? arraysEqual.slice(0, conditions) : []),
         ]) {
           const owners = new Map<unknown, string>()
           for (const id of ids) {
@@ -179,7 +179,7 @@ for (const { dialect, output } of dialectsAndOutputs) {
           const own = await select('c = ¤', id).catch((): unknown[] => [])
           for (const condition of [
             ...different.slice(0, conditions),
-            ...(hasArrays ? arraysDifferent.slice(0, conditions && 1) : []),
+            ...(hasArrays ? arraysDifferent.slice(0, conditions) : []),
           ]) {
             const others = await select(condition, id).catch(() => undefined)
             if (others !== undefined)

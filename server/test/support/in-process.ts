@@ -51,10 +51,10 @@ let areReplaced = false
 
 /** Makes the properties of `process`, standard input, output and error depend on the program that uses them. */
 function replaceGlobals(): void {
-  if (areReplaced) return
-  areReplaced = true
   // As the program does for its own process.
   process.umask(0o077)
+  if (areReplaced) return
+  areReplaced = true
   for (const name of ['env', 'argv', 'stdin', 'stdout', 'stderr'] as const) {
     const ofTests = process[name]
     Object.defineProperty(process, name, { get: () => current.getStore()?.[name] ?? ofTests })
