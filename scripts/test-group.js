@@ -6,7 +6,6 @@ import { after, describe } from 'node:test'
  * @param {number} timeout maximum time of a file, in milliseconds
  */
 export async function runGroup(files, timeout) {
-  const umask = process.umask()
   for (const [source, url] of files) {
     await new Promise((resolve) => {
       describe(source, { timeout }, async () => {
@@ -15,8 +14,8 @@ export async function runGroup(files, timeout) {
         } finally {
           // After the hooks of the file.
           after(() => {
-            // The service changes it.
-            process.umask(umask)
+            // The service sets another one.
+            process.umask(0o022)
             resolve(undefined)
           })
         }

@@ -16,14 +16,15 @@ import { installPackages } from './install-packages.js'
 import { startPostgresBroker } from './postgres-broker.js'
 import { FailureList } from './test-failures.js'
 
-const unit = /\/test\/unit\//
+/** @param {string} source */
+const isUnit = (source) => source.includes('/test/unit/')
 const fast = /\/test\/unit\/|^server\/test\/(http|store)\/|^console\/test\/components\//
 /** Files that run in a browser, which needs most CPU. */
 const inBrowser = /^(console|examples\/dashboard)\/test\/(?!components|unit)/
 /** Files with a process of their own: a browser's, and those that measure the memory or the load of their process. */
 const alone = new RegExp(`^server/test/load/|${inBrowser.source}`)
 /** Features that can differ between stores. They run on SQLite, PostgreSQL and Citus, all others on SQLite. */
-const onEachStore = /\.stores\.test\.ts$/
+const onEachStore = '.stores.test.ts'
 /** Other files that run on a Citus cluster. */
 const onCitus = /^server\/test\/(citus|replicas|store\/(audit-atomic|postgres\/postgres(-paging)?)\.)/
 /** There are no events there, so no webhooks. Commands have tests of their own in `server/test/citus`. */
@@ -98,7 +99,7 @@ try {
 async function compiledPrograms() {
   if (options.citus) {
     buildIfStale()
-    const selected = sources.filter((source) => onEachStore.test(source) || onCitus.test(source))
+    const selected = sources.filter((source) => source.endsWith(onEachStore) || onCitus.test(source))
     return programsOf(
       await bundleTests(
         selected.filter((source) => !notOnCitus.test(source)),
@@ -106,16 +107,21 @@ async function compiledPrograms() {
       ),
     )
   }
-  const level = options.unit ? unit : options.fast ? fast : /^(?!server\/test\/citus\/)/
-  const selected = sources.filter((source) => level.test(source))
-  const others = selected.filter((source) => !unit.test(source))
+  const isSelected = (/** @type {string} */ source) =>
+    options.unit
+      ? isUnit(source)
+      : options.fast
+        ? fast.test(source)
+        : !source.startsWith('server/test/citus/')
+  const selected = sources.filter(isSelected)
+  const others = selected.filter((source) => !isUnit(source))
   if (others.length > 0) buildIfStale()
   const tools = Object.entries(toolsOf).flatMap(([workspace, names]) =>
     others.some((source) => source.startsWith(`${workspace}/`)) ? names : [],
   )
   // Test files that run at once would disturb each other's installation.
   for (const name of new Set(tools)) installPackages(`tools/${name}`)
-  const onPostgres = options.fast ? [] : others.filter((source) => onEachStore.test(source))
+  const onPostgres = options.fast ? [] : others.filter((source) => source.endsWith(onEachStore))
   return programsOf([
     ...(await bundleTests(onPostgres, 'postgres')),
     ...(await bundleTests(selected, 'sqlite')),
@@ -128,8 +134,8 @@ async function compiledPrograms() {
  * @param {import('./bundle-tests.js').TestFile[]} files
  */
 function programsOf(files) {
-  const units = files.filter(({ source }) => unit.test(source))
-  const together = files.filter(({ source }) => !unit.test(source) && !alone.test(source))
+  const units = files.filter(({ source }) => isUnit(source))
+  const together = files.filter(({ source }) => !isUnit(source) && !alone.test(source))
   const measuring = files.filter(({ source }) => alone.test(source) && !inBrowser.test(source))
   const programs = [
     ...measuring.map(({ compiled }) => compiled),
