@@ -21,7 +21,7 @@ try {
   await run('server/test/unit/contract/json/strict-json.property.test.ts', {})
   for (const store of stores) {
     console.log(`\n# ${store}`)
-    await run('server/test/hostile/user-api.property.stores.test.ts', { UGS_TEST_STORE: store })
+    await run('server/test/hostile/user-api.property.test.ts', { UGS_TEST_STORE: store })
   }
 } finally {
   await broker.stop()

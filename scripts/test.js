@@ -28,7 +28,7 @@ const onEachStore = '.stores.test.ts'
 /** Other files that run on a Citus cluster. */
 const onCitus = /^server\/test\/(citus|replicas|store\/(audit-atomic|postgres\/postgres(-paging)?)\.)/
 /** There are no events there, so no webhooks. Commands have tests of their own in `server/test/citus`. */
-const notOnCitus = /\/(cli|events|hostile|webhooks)\/|\/(audit|isolation-of-operations)\./
+const notOnCitus = /\/(cli|events|webhooks)\//
 
 /** Packages of `tools` that the tests of a workspace use, besides unit tests. @type {Record<string, string[]>} */
 const toolsOf = {
