@@ -204,6 +204,23 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {
+    files: ['**/test/unit/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex:
+                '^node:(child_process|cluster|worker_threads)$|^@user-group-service/|/support/(build-output|chromium|database)\\.ts$',
+              message: 'A unit test needs no other process, no PostgreSQL, no browser and no build.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     // Tests read responses whose shape they assert.
     files: ['server/test/**/*.ts'],
     rules: {
