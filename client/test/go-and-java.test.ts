@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { goTool, javaTool, runGo, runJava } from '../../server/test/clients/go-and-java.ts'
 import { runProgram } from '../../server/test/clients/program.ts'
 import { startService, temporaryFolder } from '../../server/test/support/service.ts'
-import { findTool } from '../../server/test/support/tool.ts'
+import { findTool, type Tool } from '../../server/test/support/tool.ts'
 import { goFolder } from './support/go.ts'
 import { javaFolder } from './support/java.ts'
 
@@ -38,6 +38,30 @@ for (const { language, folder, tool, run } of [
     })
   })
 }
+
+/** Debian's plugins of Maven, which the tests cannot download. */
+const plugins = '/usr/share/maven-repo'
+const maven: Tool = {
+  name: "Maven with Debian's plugins",
+  hint: 'apt-get install maven libmaven-{compiler,install,jar,resources}-plugin-java libsurefire-java',
+  commands: [existsSync(`${plugins}/org/apache/maven/plugins/maven-jar-plugin`) ? 'mvn' : undefined],
+  probe: ['--version'],
+}
+
+it('clients/java is installed by the command of its README', async (t) => {
+  if (findTool(t, maven) === undefined) return
+  const folder = temporaryFolder(t)
+  cpSync(javaFolder, join(folder, 'user-group-service/clients/java'), { recursive: true })
+  const mirror = `<mirror><id>debian</id><mirrorOf>*</mirrorOf><url>file://${plugins}</url></mirror>`
+  writeFileSync(join(folder, 'settings.xml'), `<settings><mirrors>${mirror}</mirrors></settings>`)
+  const [, command = ''] = /^mvn (.*)$/m.exec(readFileSync(join(javaFolder, 'README.md'), 'utf8')) ?? []
+  const options = '--quiet --batch-mode --settings settings.xml -Dmaven.repo.local=repository'
+  // For a short run.
+  const run = `cd "$0" && MAVEN_OPTS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' mvn ${options} ${command}`
+  await runProgram('sh', ['-c', run, folder])
+  const installed = readdirSync(join(folder, 'repository/usergroupservice'), { recursive: true }).join('\n')
+  assert.match(installed, /^user-group-service-client\/.*\/user-group-service-client-.*\.jar$/m)
+})
 
 it('clients/go is formatted and has no suspicious code', async (t) => {
   if (findTool(t, goTool) === undefined) return
