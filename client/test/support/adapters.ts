@@ -104,7 +104,8 @@ function startAdapter(language: Language, command: string) {
   const { program, args, env } = language.adapter(command)
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const outcomes = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const handles = [child, child.stdin as Socket, child.stdout as Socket]
+  // Pipes are sockets.
+  const handles = [child, child.stdin, child.stdout] as unknown as Pick<Socket, 'ref' | 'unref'>[]
   for (const handle of handles) handle.unref()
   return {
     async run(call: RemoteCall & { readonly isAsync: boolean }): Promise<RemoteOutcome> {
