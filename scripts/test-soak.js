@@ -1,5 +1,5 @@
 // Runs the suites that take long: `npm run test:soak [-- --short]`. `--short` is what CI runs.
-// `npm run test:kill -- OPTIONS` and so on run one suite.
+// `npm run test:soak -- kill [OPTIONS]`, `npm run test:kill [-- OPTIONS]` and so on run one suite, in its long form without options.
 import { spawnSync } from 'node:child_process'
 import { buildIfStale } from './current-build.js'
 
@@ -55,27 +55,26 @@ const suites = {
 
 const [first, ...rest] = process.argv.slice(2)
 const one = suites[first ?? '']
+if (first !== '--short') process.env.LONG_TESTS = 'true'
 buildIfStale()
-if (one !== undefined) run([...one.program, ...rest])
-else if (first === undefined || first === '--short') runAll(first === '--short' ? 'short' : 'long')
-else {
+if (one !== undefined) runSuite(first ?? '', one, rest.length > 0 ? [rest] : one.long)
+else if (first === undefined || first === '--short') {
+  const form = first === undefined ? 'long' : 'short'
+  for (const [name, suite] of Object.entries(suites)) runSuite(name, suite, suite[form])
+} else {
   console.error(`use: test-soak.js [--short | ${Object.keys(suites).join(' | ')}]`)
   process.exitCode = 2
 }
 
-/** @param {'long' | 'short'} form */
-function runAll(form) {
-  if (form === 'long') process.env.LONG_TESTS = 'true'
-  for (const [name, suite] of Object.entries(suites)) {
-    for (const args of suite[form]) {
-      console.log(`\n# ${[name, ...args].join(' ')}`)
-      run([...suite.program, ...args])
-    }
+/**
+ * @param {string} name
+ * @param {(typeof suites)[string]} suite
+ * @param {string[][]} forms arguments of each run
+ */
+function runSuite(name, { program }, forms) {
+  for (const args of forms) {
+    console.log(`\n# ${[name, ...args].join(' ')}`)
+    const { status } = spawnSync(process.execPath, [...program, ...args], { stdio: 'inherit' })
+    if (status !== 0) process.exitCode = 1
   }
-}
-
-/** @param {string[]} args */
-function run(args) {
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (status !== 0) process.exitCode = 1
 }
