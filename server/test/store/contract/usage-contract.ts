@@ -262,7 +262,9 @@ export function describeUsage(name: string, openFreshStore: () => Promise<Store>
         erased.map(({ details }) => JSON.parse(details ?? '') as object),
         [{ deleted: 3 }, { deleted: 2, team_id: groups[1].teamId }],
       )
-      assert.ok(!JSON.stringify(erased).includes('ada'))
+      // Without the ids, whose digits may be a name.
+      const shown = erased.map((event) => ({ ...event, eventId: '' }))
+      assert.ok(!JSON.stringify(shown).includes('ada'))
     })
 
     it('deletes the months before a given one', async () => {
