@@ -212,7 +212,7 @@ export default defineConfig(
           patterns: [
             {
               regex:
-                '^node:(child_process|cluster|worker_threads)$|^@user-group-service/|/support/(build-output|chromium|database)\\.ts$',
+                '^node:(child_process|cluster|worker_threads)$|^@user-group-service/|/dist/|/support/(build-output|chromium|database)\\.ts$',
               message: 'A unit test needs no other process, no PostgreSQL, no browser and no build.',
             },
           ],
