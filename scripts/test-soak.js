@@ -1,79 +1,49 @@
-// Runs the suites that take long: `npm run test:soak [-- --short]`. `--short` is what CI runs.
-// `npm run test:soak -- kill [OPTIONS]`, `npm run test:kill [-- OPTIONS]` and so on run one suite, in its long form without options.
+// Runs the suites that take long, which CI runs every night: `npm run test:soak`.
+// `npm run test:soak -- kill [OPTIONS]`, `npm run test:kill [-- OPTIONS]` and so on run one suite.
 import { spawnSync } from 'node:child_process'
 import { buildIfStale } from './current-build.js'
 
 const typeScript = ['--import', 'tsx', '--test-reporter=spec']
 
-/** @type {Record<string, { program: string[], long: string[][], short: string[][] }>} */
+/** Programs, and the arguments of each run. @type {Record<string, { program: string[], runs: string[][] }>} */
 const suites = {
-  hostile: {
-    program: ['scripts/test-hostile.js'],
-    long: [[]],
-    short: [['--cases', '2000']],
-  },
+  hostile: { program: ['scripts/test-hostile.js'], runs: [[]] },
   kill: {
     program: [...typeScript, 'server/test/kill/kill.ts'],
-    long: [
+    runs: [
       ['--store', 'sqlite'],
       ['--store', 'postgres'],
     ],
-    short: [
-      ['--store', 'sqlite', '--rounds', '4'],
-      ['--store', 'postgres', '--rounds', '4'],
-    ],
   },
-  failover: {
-    program: [...typeScript, 'server/test/failover/failover.ts'],
-    long: [[]],
-    short: [[]],
-  },
-  patroni: {
-    program: [...typeScript, 'server/test/failover/patroni.ts'],
-    long: [[]],
-    // A pause ends as soon as the services have marked the new primary.
-    short: [['--rounds', '1', '--faults', 'kill,takeover', '--frozen', '0']],
-  },
+  failover: { program: [...typeScript, 'server/test/failover/failover.ts'], runs: [[]] },
+  patroni: { program: [...typeScript, 'server/test/failover/patroni.ts'], runs: [[]] },
   packages: {
     program: ['scripts/test-packages.js'],
     // Addons compiled with the headers of Node.js 24.19 to 24.21 abort (nodejs/node#65446).
-    long: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
-    short: [['npm', 'pnpm', 'yarn', 'bun']],
+    runs: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
   },
   // The tests that have more cases in a long run.
   cases: {
     program: ['scripts/test.js'],
-    long: [['property'], ['exact-comparison'], ['generated-files']],
-    short: [],
+    runs: [['property'], ['exact-comparison'], ['generated-files']],
   },
   'rolling-restart': {
     program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],
-    long: [[]],
-    short: [['--rounds', '2']],
+    runs: [[]],
   },
 }
 
-const [first, ...rest] = process.argv.slice(2)
-const one = suites[first ?? '']
-if (first !== '--short') process.env.LONG_TESTS = 'true'
-buildIfStale()
-if (one !== undefined) runSuite(first ?? '', one, rest.length > 0 ? [rest] : one.long)
-else if (first === undefined || first === '--short') {
-  const form = first === undefined ? 'long' : 'short'
-  for (const [name, suite] of Object.entries(suites)) runSuite(name, suite, suite[form])
-} else {
-  console.error(`use: test-soak.js [--short | ${Object.keys(suites).join(' | ')}]`)
-  process.exitCode = 2
+const [name, ...options] = process.argv.slice(2)
+process.env.LONG_TESTS = 'true'
+if (name !== undefined && suites[name] === undefined) {
+  console.error(`use: test-soak.js [${Object.keys(suites).join(' | ')}]`)
+  process.exit(2)
 }
-
-/**
- * @param {string} name
- * @param {(typeof suites)[string]} suite
- * @param {string[][]} forms arguments of each run
- */
-function runSuite(name, { program }, forms) {
-  for (const args of forms) {
-    console.log(`\n# ${[name, ...args].join(' ')}`)
+buildIfStale()
+for (const [suite, { program, runs }] of Object.entries(suites)) {
+  if (name !== undefined && name !== suite) continue
+  for (const args of options.length > 0 ? [options] : runs) {
+    console.log(`\n# ${[suite, ...args].join(' ')}`)
     const { status } = spawnSync(process.execPath, [...program, ...args], { stdio: 'inherit' })
     if (status !== 0) process.exitCode = 1
   }
