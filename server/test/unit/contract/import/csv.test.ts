@@ -305,7 +305,7 @@ describe('CSV', () => {
       fc.asyncProperty(cut, async ([bytes, positions]) => {
         assert.deepEqual(await read(cutAt(bytes, positions)), await read([bytes]))
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -337,7 +337,7 @@ describe('CSV', () => {
         const within = positions.filter((position) => position <= bytes.length)
         assert.deepEqual(await read(cutAt(bytes, within)), expected)
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 })

@@ -259,7 +259,7 @@ describe('CSV rows', () => {
           )
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 
@@ -363,7 +363,7 @@ describe('a body', () => {
       copied += whole.length
       return whole
     })
-    const size = 50_000
+    const size = 10_000
     const parts = Array.from({ length: size }, () => 'x')
     for (const [format, start, end] of [
       ['ndjson', '{"user_group_id":"', '"}\n'],
@@ -410,7 +410,7 @@ describe('a body', () => {
           )
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })

@@ -16,7 +16,7 @@ import {
 } from '../../../support/slow-json.ts'
 
 /** `npm run test:hostile` sets a larger number. */
-const numRuns = Number(process.env.HOSTILE_CASES ?? 3000)
+const numRuns = Number(process.env.HOSTILE_CASES ?? 1000)
 const seed = process.env.HOSTILE_SEED === undefined ? {} : { seed: Number(process.env.HOSTILE_SEED) }
 
 function readOrRefuse(bytes: Buffer): JsonDocument | Fault {
