@@ -9,6 +9,7 @@ import { systemClock } from '../domain/util/clock.ts'
 import { WebhookDispatcher } from '../domain/webhook/webhook-dispatcher.ts'
 import type { WebhookMetrics } from '../observability/metrics/webhook-metrics.ts'
 import { webhookRulesOf } from './configured-store.ts'
+import { Loop } from './loop.ts'
 import { warningsOf } from './warnings.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
@@ -55,97 +56,33 @@ export function startWebhooks(dependencies: WebhooksDependencies): () => Promise
         ),
     },
   })
-  const loop = new Loop(dispatcher, {
-    warn: warningsOf(logger)('Webhooks could not be delivered'),
-    count: async () => {
-      if (metrics === undefined) return
+  let countAt = 0
+  /** True if there is more work than the step in flight, or the last one, has done. */
+  let isWoken = false
+  const leaderPause = () => (isWoken ? wokenPauseMs : leaderPauseMs)
+  const step = async () => {
+    isWoken = false
+    if (!(await dispatcher.step())) {
+      metrics?.clearBacklog()
+      return otherPauseMs
+    }
+    const now = systemClock.monotonic()
+    if (metrics !== undefined && now >= countAt) {
+      countAt = now + countMs
       const { undelivered, oldestEventId } = await store.webhookDeliveries.backlog()
       metrics.setBacklog(undelivered, oldestEventId === null ? null : timeOfEvent(oldestEventId))
-    },
-    uncount: () => metrics?.clearBacklog(),
+    }
+    return leaderPause()
+  }
+  const onFailure = warningsOf(logger)('Webhooks could not be delivered')
+  const loop = new Loop({ step, failurePauseMs: otherPauseMs, onFailure })
+  dispatcher.onWork(() => {
+    if (!isWoken) loop.wake(wokenPauseMs)
+    isWoken = true
   })
   return async () => {
     await loop.stop()
     await dispatcher.stop(graceMs).catch(warningsOf(logger)('Webhook deliveries could not be recorded'))
     sender.close()
-  }
-}
-
-interface LoopCallbacks {
-  readonly warn: (error: unknown) => void
-  readonly count: () => Promise<void>
-  /** This process is not the leader. */
-  readonly uncount: () => void
-}
-
-/** Runs steps one after the other, early if there is work. */
-class Loop {
-  readonly #dispatcher: WebhookDispatcher
-  readonly #callbacks: LoopCallbacks
-  #countAt = 0
-  #isStopped = false
-  #timer: NodeJS.Timeout | undefined
-  #isWoken = false
-  #hasFailed = false
-  #running: Promise<void>
-
-  constructor(dispatcher: WebhookDispatcher, callbacks: LoopCallbacks) {
-    this.#dispatcher = dispatcher
-    this.#callbacks = callbacks
-    dispatcher.onWork(() => {
-      const wasWoken = this.#isWoken
-      this.#isWoken = true
-      if (this.#timer !== undefined && !wasWoken) this.#schedule(wokenPauseMs)
-    })
-    this.#running = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    this.#timer = undefined
-    this.#isWoken = false
-    const isLeader = await this.#step()
-    if (this.#isStopped) return
-    this.#schedule(isLeader ? this.#leaderPause() : otherPauseMs)
-  }
-
-  /** An attempt may have finished during the step. */
-  #leaderPause(): number {
-    return this.#isWoken ? wokenPauseMs : leaderPauseMs
-  }
-
-  #schedule(pauseMs: number): void {
-    clearTimeout(this.#timer)
-    if (this.#isStopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run()
-    }, pauseMs).unref()
-  }
-
-  async #step(): Promise<boolean> {
-    try {
-      const isLeader = await this.#dispatcher.step()
-      if (isLeader) await this.#count()
-      else this.#callbacks.uncount()
-      this.#hasFailed = false
-      return isLeader
-    } catch (error) {
-      // Once for each outage.
-      if (!this.#hasFailed) this.#callbacks.warn(error)
-      this.#hasFailed = true
-      return false
-    }
-  }
-
-  async #count(): Promise<void> {
-    const now = systemClock.monotonic()
-    if (now < this.#countAt) return
-    this.#countAt = now + countMs
-    await this.#callbacks.count()
   }
 }
