@@ -1,3 +1,5 @@
+import { OperatorError } from '../domain/util/operator-error.ts'
+
 /** Wrong usage of a command. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -9,6 +11,6 @@ export class ClosedOutputError extends Error {
 }
 
 /** Failure of a command that was used correctly. Exit code 1. */
-export class CommandError extends Error {
+export class CommandError extends OperatorError {
   override readonly name = 'CommandError'
 }

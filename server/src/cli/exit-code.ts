@@ -1,28 +1,10 @@
 import { isatty } from 'node:tty'
 import { CommanderError } from 'commander'
-import { ConfigError } from '../config/settings.ts'
 import { Fault } from '../domain/fault.ts'
-import { ListenError } from '../domain/util/listen-error.ts'
-import { SecretKeyError } from '../config/secret-keys.ts'
-import { StoreError } from '../store/store-error.ts'
-import { ConfigurationFileError } from '../runtime/configuration-file-error.ts'
-import { ConsoleFilesError } from '../runtime/console-files.ts'
-import { WorkersError } from '../runtime/workers.ts'
-import { ClosedOutputError, CommandError, UsageError } from './errors.ts'
+import { OperatorError } from '../domain/util/operator-error.ts'
+import { ClosedOutputError, UsageError } from './errors.ts'
 import { printMessage, withoutSecrets } from './output.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
-
-/** Errors whose message is for the operator. */
-const operatorErrors = [
-  CommandError,
-  ConfigError,
-  ConfigurationFileError,
-  ConsoleFilesError,
-  ListenError,
-  StoreError,
-  SecretKeyError,
-  WorkersError,
-]
 
 /** 128 and the number of SIGPIPE, which ends other programs whose reader is gone. */
 const closedPipe = 141
@@ -40,7 +22,7 @@ export function reportError(error: unknown): number {
     const isUsage = error.code === 'malformed_json' || error.code === 'validation_failed'
     return printError(error.reason ? `${error.message} (${error.reason})` : error.message, isUsage ? 2 : 1)
   }
-  if (operatorErrors.some((kind) => error instanceof kind)) return printError((error as Error).message, 1)
+  if (error instanceof OperatorError) return printError(error.message, 1)
   return printError(descriptionOf(error), 1)
 }
 

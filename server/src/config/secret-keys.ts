@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/util/operator-error.ts'
 import { statSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +13,7 @@ import { watchFile, watchIntervalMs } from './watched-file.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 
 /** The secret keys do not match the store or cannot be read. The message is for the operator. */
-export class SecretKeyError extends Error {
+export class SecretKeyError extends OperatorError {
   override readonly name = 'SecretKeyError'
 }
 

@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/util/operator-error.ts'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseConfigFiles } from './config-files.ts'
@@ -274,7 +275,7 @@ export type Config = {
 }
 
 /** The environment has invalid settings. `problems` lists all of them. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
 

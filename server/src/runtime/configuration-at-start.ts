@@ -5,14 +5,14 @@ import type { ConfigurationManagement } from '../domain/configuration/configurat
 import type { Configuration } from '../domain/configuration/configuration.ts'
 import type { Store } from '../domain/store.ts'
 import { defaultWorkspaceName } from '../domain/workspace/workspace.ts'
-import { ConfigurationFileError } from './configuration-file-error.ts'
+import { OperatorError } from '../domain/util/operator-error.ts'
 import { operator } from './operator.ts'
 
 interface ReadFile extends ConfigFile {
   readonly wanted: Configuration
 }
 
-/** Reads the files of `UGS_CONFIG_FILE`. @throws ConfigurationFileError */
+/** Reads the files of `UGS_CONFIG_FILE`. @throws OperatorError */
 export async function readConfigurationFiles({ UGS_CONFIG_FILE: files = [] }: Config): Promise<ReadFile[]> {
   if (files.length === 0) return []
   const { readConfigurationFile } = await import('./configuration-file.ts')
@@ -31,7 +31,7 @@ interface Parts {
 /**
  * Applies configuration files without pruning, and logs the changes and refusals. Several processes may do this at once. A damaged store
  * takes no changes, and keeps its configuration.
- * @throws ConfigurationFileError, Fault `unavailable`
+ * @throws OperatorError, Fault `unavailable`
  */
 export async function applyConfigurationFiles(
   files: readonly ReadFile[],
@@ -40,7 +40,7 @@ export async function applyConfigurationFiles(
   if (files.length === 0 || store.integrity.damage !== null) return
   const workspace = (await store.workspaces.list()).find(({ name }) => name === defaultWorkspaceName)
   if (workspace === undefined)
-    throw new ConfigurationFileError(`UGS_CONFIG_FILE: there is no workspace "${defaultWorkspaceName}"`)
+    throw new OperatorError(`UGS_CONFIG_FILE: there is no workspace "${defaultWorkspaceName}"`)
   for (const { environment, path, wanted } of files) {
     const caller = { workspaceId: workspace.id, environment, ...operator() }
     for (const result of await configuration.apply(caller, wanted, { isDryRun: false, prunes: false })) {

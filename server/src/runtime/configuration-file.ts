@@ -9,7 +9,7 @@ import { environmentOfApiToken, hashToken } from '../domain/token/token.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 import { configurationOf } from '../http/admin/configuration/document.ts'
 import { ConfigurationDocument } from '../http/admin/configuration/schemas.ts'
-import { ConfigurationFileError } from './configuration-file-error.ts'
+import { OperatorError } from '../domain/util/operator-error.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -22,7 +22,7 @@ const validate: ReturnType<typeof compileValidator<typeof ConfigurationDocument>
 /**
  * Reads a configuration file: a document of `/admin/v1/configuration` whose API tokens may have `token_env`, the name of a variable with the
  * token itself, in place of or besides its hash.
- * @throws ConfigurationFileError that names the lines and the paths of the first problems
+ * @throws OperatorError that names the lines and the paths of the first problems
  */
 export function readConfigurationFile(
   path: string,
@@ -37,7 +37,7 @@ export function readConfigurationFile(
     return configurationOf(value)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    if (error.code === 'malformed_json') throw new ConfigurationFileError(`${path}: ${error.message}`)
+    if (error.code === 'malformed_json') throw new OperatorError(`${path}: ${error.message}`)
     const text = bytes.toString()
     const problems = error.fields
       .slice(0, maxProblems)
@@ -47,7 +47,7 @@ export function readConfigurationFile(
       )
     const more = error.fields.length - problems.length
     if (more > 0) problems.push(`  and ${more} more`)
-    throw new ConfigurationFileError([`${path} is not a valid configuration:`, ...problems].join('\n'))
+    throw new OperatorError([`${path} is not a valid configuration:`, ...problems].join('\n'))
   }
 }
 
@@ -55,7 +55,7 @@ function readBytes(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw new ConfigurationFileError(`${path}: the file cannot be read (${errorCodeOf(error) ?? 'unknown'})`)
+    throw new OperatorError(`${path}: the file cannot be read (${errorCodeOf(error) ?? 'unknown'})`)
   }
 }
 

@@ -4,7 +4,7 @@ import { ownAddress } from '../http/server/listening.ts'
 
 /**
  * Returns the address to listen at, after a check that a server could.
- * @throws ListenError
+ * @throws OperatorError
  */
 export function serviceAddress({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>): Promise<string> {
   return ownAddress(HOST, PORT).catch(refuseAddress)

@@ -67,7 +67,7 @@ interface Role {
 
 /**
  * Starts the service. Metrics start first and stop last, so that they show starts and stops.
- * @throws ListenError, StoreError, SecretKeyError, ConsoleFilesError, ConfigurationFileError
+ * @throws OperatorError
  */
 export async function serve(
   config: Config,
@@ -311,7 +311,7 @@ function limitsOf(config: Config): AppDependencies['limits'] {
 
 /**
  * Checks settings before the store is opened, so that a wrong one leaves no new store, and opens the logs.
- * @throws ListenError, SecretKeyError, ConsoleFilesError, ConfigurationFileError
+ * @throws OperatorError
  */
 async function prepareStart(config: Config, { isSupervised }: Role, metrics: Metrics | undefined) {
   checkProvidedKeys(config)

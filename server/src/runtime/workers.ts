@@ -1,3 +1,4 @@
+import { OperatorError } from '../domain/util/operator-error.ts'
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -23,11 +24,6 @@ const maxFailedStarts = 4
 /** Environment variable with the number of a worker, from 0. A replacement has the number of its predecessor. */
 const numberVariable = 'UGS_WORKER_NUMBER'
 
-/** No worker can be started. The message is for the operator. */
-export class WorkersError extends Error {
-  override readonly name = 'WorkersError'
-}
-
 export interface Supervision {
   readonly count: number
   readonly logger: Logger
@@ -51,7 +47,7 @@ interface Slot {
 /**
  * Runs worker processes that share the port until a stop is requested, and replaces workers that die.
  * @returns exit code: that of the first worker if it fails to start, otherwise 0
- * @throws WorkersError if no worker runs and none can be started
+ * @throws OperatorError if no worker runs and none can be started
  */
 export async function superviseWorkers(supervision: Supervision): Promise<number> {
   const workers = new Workers(supervision)
@@ -63,7 +59,7 @@ export async function superviseWorkers(supervision: Supervision): Promise<number
   const end = await Promise.race([supervision.stopRequested, workers.gaveUp])
   await workers.stop(end === 'gave up' ? 0 : end)
   if (end === 'gave up') {
-    throw new WorkersError(
+    throw new OperatorError(
       `no worker can be started: each failed ${maxFailedStarts} times in a row, for the reasons logged above`,
     )
   }

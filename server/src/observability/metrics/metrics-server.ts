@@ -23,7 +23,7 @@ const requestTimeoutMs = 5000
 /**
  * Serves metrics on a separate port: they have another audience than the API, and are available while the service starts and
  * stops.
- * @throws ListenError
+ * @throws OperatorError
  */
 export async function serveMetrics({ host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs }
