@@ -20,7 +20,6 @@ export interface Expiry {
 export async function deleteExpired(
   store: Pick<
     Store,
-    | 'userGroups'
     | 'consoleSessions'
     | 'viewerSessions'
     | 'userGroupHistory'
@@ -32,7 +31,7 @@ export async function deleteExpired(
   { now, deletedBefore, usedBefore, changedBefore, usageBefore }: Expiry,
 ): Promise<number> {
   return (
-    (await store.userGroups.deleteExpiredIdempotencyKeys(now)) +
+    (await store.userGroupHistory.deleteExpiredIdempotencyKeys(now)) +
     (await store.consoleSessions.deleteExpired(usedBefore, now)) +
     (await store.viewerSessions.deleteExpired(now - maxLifetimeMs - maxClockSkewSeconds * 1000)) +
     (await store.userGroupHistory.deleteExpired(deletedBefore)) +

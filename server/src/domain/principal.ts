@@ -25,8 +25,8 @@ export function isPerson(principal: Principal): principal is Person {
   return 'sub' in principal
 }
 
-export function authorOf(principal: Principal): Author {
-  return isPerson(principal) ? `person:${principal.sub}` : `api_token:${principal.id}`
+export function authorOf(principal: Pick<ApiToken, 'id'> | Person): Author {
+  return 'sub' in principal ? `person:${principal.sub}` : `api_token:${principal.id}`
 }
 
 export function scopesOf(principal: Principal): ApiToken['scopes'] {

@@ -80,9 +80,13 @@ interface ListSharedDataSources extends TenantScope {
   readonly afterId: number | null
 }
 
+export interface ListedDataSource extends DataSource {
+  readonly schemaProvidedId: string
+}
+
 interface SharedDataSources {
   /** In order of id. Found by the text of mapping entries; the caller must check which data source an entry names. */
-  readonly dataSources: readonly (DataSource & { readonly schemaProvidedId: string })[]
+  readonly dataSources: readonly ListedDataSource[]
   /** Position of the next call; null at the end. */
   readonly afterId: number | null
 }

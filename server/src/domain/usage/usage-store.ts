@@ -115,7 +115,7 @@ export interface UsageSlice extends TenantScope {
   readonly lastViewerId?: string | undefined
 }
 
-interface SliceEnd {
+export interface SliceEnd {
   readonly teamId: number
   readonly viewerId: string
 }
@@ -139,7 +139,7 @@ export interface UserGroupUsage extends Seen, Viewers {
   readonly isTruncated: boolean
 }
 
-interface ViewerUsage extends Seen {
+export interface ViewerUsage extends Seen {
   readonly teamId: number
   readonly viewerId: string
 }

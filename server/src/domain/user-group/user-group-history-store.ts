@@ -4,7 +4,7 @@ import type { Month } from '../usage/calendar.ts'
 import type { UserGroupLocation } from './location.ts'
 import type { DeletedUserGroup, UserGroupVersion } from './user-group.ts'
 
-/** Earlier versions of user groups, their superseded tokens, and deleted user groups. */
+/** Earlier versions of user groups, their superseded tokens, deleted user groups, and idempotency keys of rotations. */
 export interface UserGroupHistoryStore {
   /** Returns the versions before the latest changes of name, mapping and properties, newest first. */
   listVersions(query: ListVersions): Promise<UserGroupVersion[]>
@@ -20,6 +20,9 @@ export interface UserGroupHistoryStore {
    * batches, one transaction each.
    */
   deleteExpired(deletedBefore: number): Promise<number>
+
+  /** Deletes the idempotency keys that expire at `now` or earlier, in batches, and returns how many. */
+  deleteExpiredIdempotencyKeys(now: number): Promise<number>
 
   /**
    * Removes a deleted user group with its versions and usage, and its id and all details from its audit events. Later writes of its

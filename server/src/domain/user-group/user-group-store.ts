@@ -86,9 +86,6 @@ export interface UserGroupStore {
    * May return false although nothing changed. Never reads a cache.
    */
   isUnchanged(workspaceId: number, environment: Environment, state: UserGroupState): Promise<boolean>
-
-  /** Deletes the idempotency keys that expire at `now` or earlier, in batches, and returns how many. */
-  deleteExpiredIdempotencyKeys(now: number): Promise<number>
 }
 
 /** A user group token, as the store looks it up: by its location, verified by its SHA-256. */

@@ -58,7 +58,7 @@ interface NewWebhookEndpoint
 }
 
 /** Names an endpoint and who changes it. */
-interface WebhookEndpointCommand extends TenantScope, Actor {
+export interface WebhookEndpointCommand extends TenantScope, Actor {
   readonly id: number
   readonly now: number
 }

@@ -5,7 +5,7 @@ import { randomBytes } from '../util/random.ts'
 /** `paused` by an administrator, `disabled` by the service because deliveries failed for too long. Deliveries then wait. */
 export const webhookStates = ['active', 'paused', 'disabled'] as const
 
-export type WebhookState = (typeof webhookStates)[number]
+type WebhookState = (typeof webhookStates)[number]
 
 /** A URL that receives the events of a workspace and environment. */
 export interface WebhookEndpoint extends TenantScope {

@@ -1,19 +1,10 @@
-import type { Author } from '../../domain/audit/audit-event.ts'
 import type { AcceptedFindingStore } from '../../domain/user-group/accepted-finding-store.ts'
-import type { Acceptance, FindingKey, FindingKind } from '../../domain/user-group/isolation-finding.ts'
+import type { Acceptance, FindingKey } from '../../domain/user-group/isolation-finding.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Operations } from './operation.ts'
 import { rowsOf, sql } from './sql.ts'
 
-interface AcceptedFindingRow {
-  readonly kind: FindingKind
-  readonly schema_key: string
-  readonly data_source_key: string
-  readonly version: string
-  readonly reason: string
-  readonly accepted_at: number
-  readonly accepted_by: Author
-}
+type AcceptedFindingRow = Acceptance & Readonly<Record<keyof typeof keyTypes, string>>
 
 const keyTypes = { kind: 'text', schema_key: 'text', data_source_key: 'text' } as const
 
@@ -25,12 +16,18 @@ export const acceptedFindings: Operations<AcceptedFindingStore> = {
       data_source_key,
     }))
     const rows = yield* sql<AcceptedFindingRow>`
-      SELECT accepted_finding.* FROM ${rowsOf('wanted', keyTypes, wanted)}
+      SELECT kind, schema_key, data_source_key, version, reason, accepted_at AS "acceptedAt", accepted_by AS "acceptedBy"
+      FROM ${rowsOf('wanted', keyTypes, wanted)}
       JOIN accepted_finding USING (kind, schema_key, data_source_key)
       WHERE workspace_id = ${workspaceId} AND environment = ${environment}`.prepared(
       'accepted_finding_select',
     )
-    const byKey = new Map(rows.map((row) => [keyOf(row), acceptanceOf(row)]))
+    const byKey = new Map(
+      rows.map(({ kind, schema_key, data_source_key, ...acceptance }) => [
+        keyOf({ kind, schema_key, data_source_key }),
+        acceptance,
+      ]),
+    )
     return wanted.map((key) => byKey.get(keyOf(key)) ?? null)
   },
 
@@ -67,13 +64,4 @@ const keyOf = ({ kind, schema_key, data_source_key }: Record<keyof typeof keyTyp
 /** Details of the audit events of a finding. */
 function described({ kind, entry: [schema, data_source] }: FindingKey): object {
   return { kind, schema, data_source }
-}
-
-function acceptanceOf(row: AcceptedFindingRow): Acceptance {
-  return {
-    version: row.version,
-    reason: row.reason,
-    acceptedAt: row.accepted_at,
-    acceptedBy: row.accepted_by,
-  }
 }

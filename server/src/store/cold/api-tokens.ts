@@ -7,10 +7,9 @@ import {
   type HashedApiToken,
 } from '../../domain/api-token/api-token.ts'
 import type { ApiTokenStore, NewApiToken } from '../../domain/api-token/api-token-store.ts'
-import type { RateLimit } from '../../domain/api-token/rate-limit.ts'
+import { rateLimitText, type RateLimit } from '../../domain/api-token/rate-limit.ts'
 import { usedUntil } from '../../domain/api-token/rate-limiter.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { describedLimit, describedRotation, describedToken } from '../audit-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Operation, type Operations } from './operation.ts'
 import { either, postgres, raw, rowsOf, sql } from './sql.ts'
@@ -104,7 +103,14 @@ export const apiTokens: Operations<ApiTokenStore> = {
     const oldApiToken = { ...old, expiresAt: oldExpiresAt, replacedBy: apiToken.id }
     const { workspaceId, environment } = old
     const event = { workspaceId, environment, ...change }
-    yield* appendAuditEvent('api_token.rotated', event, describedRotation(oldApiToken, apiToken))
+    const details = {
+      api_token_id: id,
+      new_api_token_id: apiToken.id,
+      name: apiToken.name,
+      valid_until: timeText(oldExpiresAt),
+      expires_at: timeText(apiToken.expiresAt),
+    }
+    yield* appendAuditEvent('api_token.rotated', event, details)
     return { outcome: 'rotated', apiToken, oldApiToken }
   },
 
@@ -116,11 +122,12 @@ export const apiTokens: Operations<ApiTokenStore> = {
       WHERE api_token_id = ${id}`
     const apiToken = { ...old, rateLimit }
     const { workspaceId, environment } = apiToken
-    yield* appendAuditEvent(
-      'api_token.limited',
-      { workspaceId, environment, ...change },
-      describedLimit(apiToken),
-    )
+    const details = {
+      api_token_id: id,
+      name: apiToken.name,
+      rate_limit: rateLimit && rateLimitText(rateLimit),
+    }
+    yield* appendAuditEvent('api_token.limited', { workspaceId, environment, ...change }, details)
     return apiToken
   },
 
@@ -167,7 +174,10 @@ export function* find(tokenHash: Uint8Array): Operation<ApiToken | null> {
 export function* insertApiToken(token: NewApiToken): Operation<ApiToken> {
   const apiToken = yield* insertRow(token)
   if (apiToken === null) return (yield* find(token.tokenHash)) as ApiToken
-  yield* appendAuditEvent('api_token.created', { ...token, now: token.createdAt }, describedToken(apiToken))
+  const { id, name, scopes, expiresAt, rateLimit } = apiToken
+  const limit = rateLimit && { rate_limit: rateLimitText(rateLimit) }
+  const details = { api_token_id: id, name, scopes, expires_at: timeText(expiresAt), ...limit }
+  yield* appendAuditEvent('api_token.created', { ...token, now: token.createdAt }, details)
   return apiToken
 }
 
@@ -227,4 +237,9 @@ function rateLimitOf({ calls_per_second, calls_at_once }: ApiTokenRow): RateLimi
   return calls_per_second === null || calls_at_once === null
     ? null
     : { perSecond: calls_per_second, burst: calls_at_once }
+}
+
+/** Writes a time for the details of an audit event. */
+export function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }

@@ -3,19 +3,21 @@ import type { AuditStore, ListAuditEvents, PruneAuditEvents } from '../../domain
 import { isEventType } from '../../domain/event/event.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { bucketOf } from '../../domain/user-group/location.ts'
-import {
-  auditCells,
-  auditColumns,
-  auditEventOf,
-  creationRange,
-  maxBatchEvents,
-  newestOf,
-  pruningDetails,
-  type AuditRow,
-  type Change,
-} from '../audit-row.ts'
+import { auditCells, auditColumns, type Change } from '../audit-row.ts'
 import { inBatches, transaction, type Operation, type Operations } from './operation.ts'
 import { either, postgres, raw, sql } from './sql.ts'
+
+type AuditRow = Omit<AuditEvent, 'userGroup'> & {
+  readonly teamId: number | null
+  readonly providedId: string | null
+}
+
+const rowColumns =
+  raw(`workspace_id AS "workspaceId", environment, event_id AS "eventId", action, author, request_id AS "requestId",
+  team_id AS "teamId", provided_id AS "providedId", details`)
+
+/** Maximum number of events that one transaction prunes. */
+const maxBatchEvents = 1000
 
 /** The audit log. Events are appended, also for the feed, in the transaction of their change. */
 export const auditLog: Operations<AuditStore> = {
@@ -36,7 +38,9 @@ export const auditLog: Operations<AuditStore> = {
 
   prune: inBatches(({ before, ...change }: PruneAuditEvents) => {
     // One event for all batches, also if a batch with an ambiguous commit is repeated.
-    const event = auditCells(change, 'audit_log.pruned', { details: pruningDetails(before) })
+    const event = auditCells(change, 'audit_log.pruned', {
+      details: { before: new Date(before).toISOString() },
+    })
     const end = firstEventId(Math.min(before, change.now))
     return function* () {
       yield* transaction()
@@ -86,14 +90,14 @@ const range = ({ since, beforeEventId, limit }: ListAuditEvents) => sql`
   event_id >= ${firstEventId(since)} AND event_id < ${beforeEventId} ORDER BY event_id DESC LIMIT ${limit}`
 
 export const selectEvents = (query: ListAuditEvents) =>
-  sql<AuditRow>`SELECT * FROM audit_event
+  sql<AuditRow>`SELECT ${rowColumns} FROM audit_event
     WHERE workspace_id = ${query.workspaceId} AND environment = ${query.environment} AND ${range(query)}`
     .prepared('audit_event_select')
     .inBucket(null)
 
 // Without statistics of the table, PostgreSQL would read all events of a workspace; `|| ''` prevents that.
 export const selectEventsOfUserGroup = (query: ListAuditEvents, teamId: number) =>
-  sql<AuditRow>`SELECT * FROM audit_event
+  sql<AuditRow>`SELECT ${rowColumns} FROM audit_event
     WHERE workspace_id = ${query.workspaceId} AND environment || '' = ${query.environment} AND team_id = ${teamId}
       AND action <> 'user_group.created' AND ${range(query)}`
     .prepared('audit_event_select_of_user_group')
@@ -113,7 +117,7 @@ export const selectCreation = (
   teamId: number,
   [first, before]: readonly [string, string],
 ) =>
-  sql<AuditRow>`SELECT * FROM audit_event
+  sql<AuditRow>`SELECT ${rowColumns} FROM audit_event
     WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND event_id >= ${first} AND event_id < ${before}
       AND team_id + 0 = ${teamId} AND action = 'user_group.created'`
     .prepared('audit_event_select_creation')
@@ -129,3 +133,21 @@ export const deleteEvents = ({ workspaceId, environment }: TenantScope, end: str
   sql`DELETE FROM audit_event
     WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND event_id < ${end}
     RETURNING 1`.prepared('audit_event_delete')
+
+/** Returns the newest rows, newest first. */
+function newestOf(rows: readonly AuditRow[], limit: number): AuditRow[] {
+  return [...rows].sort((a, b) => (a.eventId < b.eventId ? 1 : -1)).slice(0, limit)
+}
+
+/** Returns the range of ids for the creation event of a user group; null if the query excludes it. */
+function creationRange(
+  { since, beforeEventId }: Pick<ListAuditEvents, 'since' | 'beforeEventId'>,
+  createdAt: number,
+): [first: string, before: string] | null {
+  const end = firstEventId(createdAt + 1)
+  return createdAt < since ? null : [firstEventId(createdAt), end < beforeEventId ? end : beforeEventId]
+}
+
+function auditEventOf({ teamId, providedId, ...row }: AuditRow): AuditEvent {
+  return { ...row, userGroup: teamId === null ? null : { teamId, providedId: providedId as string } }
+}

@@ -5,9 +5,9 @@ import type {
   NewConsoleSession,
 } from '../../domain/console-session/console-session-store.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { isPerson, type Principal } from '../../domain/principal.ts'
-import { auditedChangeOf, describedLink, describedSession, signIn } from '../audit-row.ts'
-import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import { authorOf, isPerson, type Principal } from '../../domain/principal.ts'
+import { auditedChangeOf } from '../audit-row.ts'
+import { apiTokenOf, timeText, type ApiTokenRow } from './api-tokens.ts'
 import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Operations } from './operation.ts'
 import { raw, sql } from './sql.ts'
@@ -18,7 +18,7 @@ const maxSessions = 1000
 /** Console sessions and sign-in links. */
 export const consoleSessions: Operations<ConsoleSessionStore> = {
   *create(session) {
-    const { hash, principal, replacedHashes = [], linkHash = null } = session
+    const { hash, principal, requestId, now, replacedHashes = [], linkHash = null } = session
     const { isAmbiguous } = yield* transaction()
     const link = yield* sql`DELETE FROM sign_in_link WHERE link_hash = ${linkHash} RETURNING 1`
     const created = linkHash !== null && link.length === 0 ? [] : yield* insertSession(session)
@@ -31,7 +31,9 @@ export const consoleSessions: Operations<ConsoleSessionStore> = {
       SELECT session_hash FROM console_session WHERE ${ofPrincipal}
       ORDER BY last_used_at DESC LIMIT ${maxSessions} OFFSET ${maxSessions}
     )`
-    yield* appendAuditEvent('console_session.created', signIn(session), describedSession(session))
+    const { workspaceId, environment } = principal
+    const change = { workspaceId, environment, author: authorOf(principal), requestId, now }
+    yield* appendAuditEvent('console_session.created', change, described(session))
     return true
   },
 
@@ -73,7 +75,9 @@ export const consoleSessions: Operations<ConsoleSessionStore> = {
     const created = yield* sql`INSERT INTO sign_in_link (link_hash, api_token_id, expires_at)
       VALUES (${link.hash}, ${link.apiToken.id}, ${link.expiresAt}) ON CONFLICT (link_hash) DO NOTHING RETURNING 1`
     const change = auditedChangeOf({ ...link, key: link.apiToken })
-    if (created.length > 0) yield* appendAuditEvent('sign_in_link.created', change, describedLink(link))
+    const { id, name } = link.apiToken
+    const details = { api_token_id: id, name, expires_at: timeText(link.expiresAt) }
+    if (created.length > 0) yield* appendAuditEvent('sign_in_link.created', change, details)
   },
 
   *findLink(hash) {
@@ -89,6 +93,13 @@ export const consoleSessions: Operations<ConsoleSessionStore> = {
     const old = yield* sql`DELETE FROM console_session WHERE last_used_at <= ${usedBefore} RETURNING 1`
     return links.length + old.length
   },
+}
+
+/** Details of the audit event of a sign-in, for a person only. */
+function described({ principal, rule }: NewConsoleSession): object | undefined {
+  if (!('sub' in principal)) return undefined
+  const { name, email, role } = principal
+  return { name, email, role, rule }
 }
 
 function insertSession({ hash, principal, now }: NewConsoleSession) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { namesOf, type DataSource, type Schema } from '../../domain/data-source/data-source.ts'
-import type { DataSourceStore } from '../../domain/data-source/data-source-store.ts'
-import type { Environment } from '../../domain/environment.ts'
+import type { DataSourceStore, ListedDataSource } from '../../domain/data-source/data-source-store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { parseId } from '../../domain/util/id.ts'
 import { entryIn } from '../postgres/data-source-sql.ts'
@@ -9,24 +8,12 @@ import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Attempted, type Operation, type Operations } from './operation.ts'
 import { postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
-export interface SchemaRow {
-  readonly workspace_id: number
-  readonly schema_id: number
-  readonly environment: Environment
-  readonly provided_id: string
-  readonly name: string
-  readonly created_at: number
-}
-
-export interface DataSourceRow {
-  readonly data_source_id: number
-  readonly schema_id: number
-  readonly provided_id: string
-  readonly name: string
-  readonly created_at: number
-}
-
-type ListedRow = DataSourceRow & { readonly schema_provided_id: string }
+const schemaColumns = raw(
+  'schema_id AS id, workspace_id AS "workspaceId", environment, provided_id AS "providedId", name, created_at AS "createdAt"',
+)
+const dataSourceColumns = raw(
+  'data_source_id AS id, schema_id AS "schemaId", provided_id AS "providedId", name, created_at AS "createdAt"',
+)
 
 /** Maximum number of data sources that one call examines: on SQLite 10 to 20 ms, in which other requests wait. */
 const sharedBatchSize = 1000
@@ -42,18 +29,19 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     if (id !== null) yield* lockMappings
     const [taken] = yield* selectSchemaByProvidedId(schema, providedId)
     if (taken !== undefined) {
-      const isOwn = isAmbiguous && taken.name === name && taken.created_at === createdAt
-      return isOwn ? schemaOf(taken) : 'provided_id_taken'
+      const isOwn = isAmbiguous && taken.name === name && taken.createdAt === createdAt
+      return isOwn ? taken : 'provided_id_taken'
     }
     if (id !== null && (yield* selectSchema(schema, id)).length > 0) {
       const mapped = yield* sql`SELECT 1 FROM mapping_entry
           WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND schema_key = ${providedId} LIMIT 1`
       if (mapped.length > 0) return 'provided_id_mapped'
     }
-    const [row] =
-      yield* sql<SchemaRow>`INSERT INTO schema (workspace_id, environment, provided_id, name, created_at)
-        VALUES (${workspaceId}, ${environment}, ${providedId}, ${name}, ${createdAt}) RETURNING *`
-    const created = schemaOf(row as SchemaRow)
+    const [created] = (yield* sql<Schema>`
+      INSERT INTO schema (workspace_id, environment, provided_id, name, created_at)
+      VALUES (${workspaceId}, ${environment}, ${providedId}, ${name}, ${createdAt}) RETURNING ${schemaColumns}`) as [
+      Schema,
+    ]
     yield* renewVersion(schema)
     const details = { schema_id: created.id, provided_id: providedId }
     yield* appendAuditEvent('schema.created', { ...schema, now: createdAt }, details)
@@ -63,32 +51,31 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
   *renameSchema(command) {
     yield* changeRegistry()
     const { workspaceId, id, name } = command
-    const [row] = yield* selectSchema(command, id)
-    if (row === undefined || row.name === name) return row !== undefined
+    const [schema] = yield* selectSchema(command, id)
+    if (schema === undefined || schema.name === name) return schema !== undefined
     yield* sql`UPDATE schema SET name = ${name} WHERE workspace_id = ${workspaceId} AND schema_id = ${id}`
     yield* renewVersion(command)
-    const details = { schema_id: id, provided_id: row.provided_id, changed_fields: ['name'] }
+    const details = { schema_id: id, provided_id: schema.providedId, changed_fields: ['name'] }
     yield* appendAuditEvent('schema.updated', command, details)
     return true
   },
 
   *listSchemas(workspaceId, environment) {
-    const rows = yield* sql<SchemaRow>`SELECT * FROM schema
-        WHERE workspace_id = ${workspaceId} AND environment = ${environment} ORDER BY schema_id`
-    return rows.map(schemaOf)
+    return yield* sql<Schema>`SELECT ${schemaColumns} FROM schema
+      WHERE workspace_id = ${workspaceId} AND environment = ${environment} ORDER BY schema_id`
   },
 
   *deleteSchema(command) {
     const { isAmbiguous } = yield* changeRegistry()
     const { workspaceId, id } = command
-    const [row] = yield* selectSchema(command, id)
-    if (row === undefined) return isAmbiguous ? 'deleted' : 'not_found'
+    const [schema] = yield* selectSchema(command, id)
+    if (schema === undefined) return isAmbiguous ? 'deleted' : 'not_found'
     const used = yield* sql`SELECT 1 FROM data_source
         WHERE workspace_id = ${workspaceId} AND schema_id = ${id} LIMIT 1`
     if (used.length > 0) return 'in_use'
     yield* sql`DELETE FROM schema WHERE workspace_id = ${workspaceId} AND schema_id = ${id}`
     yield* renewVersion(command)
-    const details = { schema_id: id, provided_id: row.provided_id }
+    const details = { schema_id: id, provided_id: schema.providedId }
     yield* appendAuditEvent('schema.deleted', command, details)
     return 'deleted'
   },
@@ -102,68 +89,67 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     if (schema === undefined) return 'schema_not_found'
     const [taken] = yield* selectByProvidedId(schema, providedId)
     if (taken !== undefined) {
-      const isOwn = isAmbiguous && taken.name === name && taken.created_at === createdAt
-      return isOwn ? dataSourceOf(taken) : 'provided_id_taken'
+      const isOwn = isAmbiguous && taken.name === name && taken.createdAt === createdAt
+      return isOwn ? taken : 'provided_id_taken'
     }
     const numbered = yield* sql`SELECT 1 FROM data_source
         WHERE workspace_id = ${workspaceId} AND schema_id = ${schemaId} AND data_source_id = ${id}`
     if (numbered.length > 0 && (yield* isMapped(schema, [providedId]))) return 'provided_id_mapped'
-    const [row] =
-      yield* sql<DataSourceRow>`INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at)
-        VALUES (${workspaceId}, ${schemaId}, ${providedId}, ${name}, ${createdAt}) RETURNING *`
-    const created = dataSourceOf(row as DataSourceRow)
+    const [created] = (yield* sql<DataSource>`
+      INSERT INTO data_source (workspace_id, schema_id, provided_id, name, created_at)
+      VALUES (${workspaceId}, ${schemaId}, ${providedId}, ${name}, ${createdAt}) RETURNING ${dataSourceColumns}`) as [
+      DataSource,
+    ]
     yield* renewVersion(dataSource)
-    const details = { data_source_id: created.id, schema_id: schemaId, provided_id: providedId }
-    yield* appendAuditEvent('data_source.created', { ...dataSource, now: createdAt }, details)
+    yield* appendAuditEvent('data_source.created', { ...dataSource, now: createdAt }, described(created))
     return created
   },
 
   *rename(command) {
     yield* changeRegistry()
     const { workspaceId, id, name } = command
-    const [row] = yield* selectDataSources(command, sql`data_source_id = ${id}`, 1)
-    if (row === undefined || row.name === name) return row !== undefined
+    const [dataSource] = yield* selectDataSources(command, sql`data_source_id = ${id}`, 1)
+    if (dataSource === undefined || dataSource.name === name) return dataSource !== undefined
     yield* sql`UPDATE data_source SET name = ${name} WHERE workspace_id = ${workspaceId} AND data_source_id = ${id}`
     yield* renewVersion(command)
-    const { schema_id, provided_id } = row
-    const details = { data_source_id: id, schema_id, provided_id, changed_fields: ['name'] }
+    const details = { ...described(dataSource), changed_fields: ['name'] }
     yield* appendAuditEvent('data_source.updated', command, details)
     return true
   },
 
   *list({ schemaId, afterId, limit, ...scope }) {
     const ofSchema = schemaId === undefined ? raw('') : sql`AND schema_id = ${schemaId}`
-    return (yield* selectDataSources(scope, sql`data_source_id > ${afterId ?? 0} ${ofSchema}`, limit)).map(
-      dataSourceOf,
-    )
+    return yield* selectDataSources(scope, sql`data_source_id > ${afterId ?? 0} ${ofSchema}`, limit)
   },
 
   *delete(command) {
     const { isAmbiguous } = yield* changeRegistry()
     const { workspaceId, id } = command
     yield* lockMappings
-    const [row] = yield* selectDataSources(command, sql`data_source_id = ${id}`, 1)
-    if (row === undefined) return isAmbiguous ? 'deleted' : 'not_found'
-    const { schema_id, provided_id } = row
-    const [schema] = (yield* selectSchema(command, schema_id)) as [SchemaRow]
+    const [dataSource] = yield* selectDataSources(command, sql`data_source_id = ${id}`, 1)
+    if (dataSource === undefined) return isAmbiguous ? 'deleted' : 'not_found'
+    const [schema] = (yield* selectSchema(command, dataSource.schemaId)) as [Schema]
     const others = yield* selectByProvidedId(schema, String(id))
-    if (yield* isMapped(schema, namesOf(dataSourceOf(row), others.length > 0))) return 'in_use'
+    if (yield* isMapped(schema, namesOf(dataSource, others.length > 0))) return 'in_use'
     if (command.isDryRun === true) return 'deleted'
     yield* sql`DELETE FROM data_source WHERE workspace_id = ${workspaceId} AND data_source_id = ${id}`
     yield* renewVersion(command)
-    yield* appendAuditEvent('data_source.deleted', command, { data_source_id: id, schema_id, provided_id })
+    yield* appendAuditEvent('data_source.deleted', command, described(dataSource))
     return 'deleted'
   },
 
   *listShared({ afterId, ...scope }) {
-    const slice = yield* selectDataSources(scope, sql`data_source_id > ${afterId ?? 0}`, sharedBatchSize)
+    const slice = yield* selectDataSources<ListedDataSource>(
+      scope,
+      sql`data_source_id > ${afterId ?? 0}`,
+      sharedBatchSize,
+      raw(', schema_provided_id AS "schemaProvidedId"'),
+    )
     const { examined, sharedIds } = yield* findShared(scope, slice)
     const isEnd = examined.length === slice.length && slice.length < sharedBatchSize
     return {
-      dataSources: examined
-        .filter((row) => sharedIds.has(row.data_source_id))
-        .map((row) => ({ ...dataSourceOf(row), schemaProvidedId: row.schema_provided_id })),
-      afterId: isEnd ? null : (examined.at(-1)?.data_source_id ?? null),
+      dataSources: examined.filter(({ id }) => sharedIds.has(id)),
+      afterId: isEnd ? null : (examined.at(-1)?.id ?? null),
     }
   },
 }
@@ -179,27 +165,29 @@ export function* changeRegistry(): Operation<Attempted> {
   return attempted
 }
 
-const selectSchema = ({ workspaceId, environment }: TenantScope, id: number) => sql<SchemaRow>`
-  SELECT * FROM schema WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND schema_id = ${id}`
+const selectSchema = ({ workspaceId, environment }: TenantScope, id: number) => sql<Schema>`
+  SELECT ${schemaColumns} FROM schema
+  WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND schema_id = ${id}`
 
 const selectSchemaByProvidedId = (
   { workspaceId, environment }: TenantScope,
   providedId: string,
-) => sql<SchemaRow>`
-  SELECT * FROM schema
+) => sql<Schema>`
+  SELECT ${schemaColumns} FROM schema
   WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND provided_id = ${providedId}`
 
-const selectByProvidedId = ({ workspace_id, schema_id }: SchemaRow, providedId: string) => sql<DataSourceRow>`
-  SELECT * FROM data_source
-  WHERE workspace_id = ${workspace_id} AND schema_id = ${schema_id} AND provided_id = ${providedId}`
+const selectByProvidedId = (schema: Schema, providedId: string) => sql<DataSource>`
+  SELECT ${dataSourceColumns} FROM data_source
+  WHERE workspace_id = ${schema.workspaceId} AND schema_id = ${schema.id} AND provided_id = ${providedId}`
 
 /** Selects data sources with their schemas, in order of id. A join could begin with the schemas and read all of their data sources. */
-const selectDataSources = (
+const selectDataSources = <Row = DataSource>(
   { workspaceId, environment }: TenantScope,
   condition: Sql,
   limit: number,
-) => sql<ListedRow>`
-  SELECT * FROM (
+  more = raw(''),
+) => sql<Row>`
+  SELECT ${dataSourceColumns} ${more} FROM (
     SELECT data_source.*, (
       SELECT CASE WHEN environment = ${environment} THEN provided_id END
       FROM schema WHERE workspace_id = ${workspaceId} AND schema_id = data_source.schema_id
@@ -209,10 +197,10 @@ const selectDataSources = (
   WHERE schema_provided_id IS NOT NULL ORDER BY data_source_id LIMIT ${limit}`
 
 /** Returns whether a mapping names a data source of the schema by one of these names. */
-function* isMapped(schema: SchemaRow, names: readonly string[]): Operation<boolean> {
-  const { workspaceId, environment } = schemaOf(schema)
-  const others = yield* selectSchemaByProvidedId({ workspaceId, environment }, String(schema.schema_id))
-  for (const schemaKey of namesOf(schemaOf(schema), others.length > 0)) {
+function* isMapped(schema: Schema, names: readonly string[]): Operation<boolean> {
+  const { workspaceId, environment } = schema
+  const others = yield* selectSchemaByProvidedId(schema, String(schema.id))
+  for (const schemaKey of namesOf(schema, others.length > 0)) {
     for (const name of names) {
       // PostgreSQL may have surplus entries, so the mapping decides.
       const mapped = yield* sql`
@@ -236,23 +224,23 @@ function* isMapped(schema: SchemaRow, names: readonly string[]): Operation<boole
  */
 function* findShared(
   { workspaceId, environment }: TenantScope,
-  slice: readonly ListedRow[],
-): Operation<{ examined: readonly ListedRow[]; sharedIds: ReadonlySet<number> }> {
+  slice: readonly ListedDataSource[],
+): Operation<{ examined: readonly ListedDataSource[]; sharedIds: ReadonlySet<number> }> {
   const sharedIds = new Set<number>()
   for (let examined = slice; ; examined = examined.slice(0, Math.ceil(examined.length / 2))) {
-    const wanted = examined.filter(({ data_source_id: id }) => !sharedIds.has(id)).flatMap(possibleEntries)
+    const wanted = examined.filter(({ id }) => !sharedIds.has(id)).flatMap(possibleEntries)
     if (wanted.length === 0) return { examined, sharedIds }
     // With a constant workspace and environment and without statistics, PostgreSQL would read all of mapping_entry.
-    const entries = yield* sql<{ data_source_id: number; team_id: number }>`
+    const entries = yield* sql<{ id: number; teamId: number }>`
       WITH wanted AS MATERIALIZED (
         SELECT CAST(${workspaceId} AS bigint) AS workspace_id, CAST(${environment} AS text) AS environment, given.*
-        FROM ${rowsOf('given', { data_source_id: 'bigint', schema_key: 'text', data_source_key: 'text' }, wanted)}
+        FROM ${rowsOf('given', { id: 'bigint', schema_key: 'text', data_source_key: 'text' }, wanted)}
       )
-      SELECT data_source_id, team_id
+      SELECT id, team_id AS "teamId"
       FROM wanted JOIN mapping_entry USING (workspace_id, environment, schema_key, data_source_key)
       LIMIT ${maxEntries}`.inBucket(null)
     const teamIds = new Map<number, number>()
-    for (const { data_source_id: id, team_id: teamId } of entries) {
+    for (const { id, teamId } of entries) {
       const first = teamIds.get(id)
       if (first === undefined) teamIds.set(id, teamId)
       else if (first !== teamId) sharedIds.add(id)
@@ -262,10 +250,10 @@ function* findShared(
 }
 
 /** Returns the mapping entries that can name a data source. */
-function possibleEntries({ data_source_id, schema_id, ...row }: ListedRow) {
-  const keys = new Set([row.provided_id, String(data_source_id)])
-  return [...new Set([row.schema_provided_id, String(schema_id)])].flatMap((schema_key) =>
-    [...keys].map((data_source_key) => ({ data_source_id, schema_key, data_source_key })),
+function possibleEntries({ id, schemaId, providedId, schemaProvidedId }: ListedDataSource) {
+  const keys = new Set([providedId, String(id)])
+  return [...new Set([schemaProvidedId, String(schemaId)])].flatMap((schema_key) =>
+    [...keys].map((data_source_key) => ({ id, schema_key, data_source_key })),
   )
 }
 
@@ -274,23 +262,7 @@ export const renewVersion = ({ workspaceId, environment }: TenantScope) => sql`
   INSERT INTO registry (workspace_id, environment, version) VALUES (${workspaceId}, ${environment}, ${randomUUID()})
   ON CONFLICT (workspace_id, environment) DO UPDATE SET version = excluded.version`
 
-function schemaOf(row: SchemaRow): Schema {
-  return {
-    id: row.schema_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }
-}
-
-function dataSourceOf(row: DataSourceRow): DataSource {
-  return {
-    id: row.data_source_id,
-    schemaId: row.schema_id,
-    providedId: row.provided_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }
+/** Details of the audit events of a data source. */
+function described({ id, schemaId, providedId }: DataSource): object {
+  return { data_source_id: id, schema_id: schemaId, provided_id: providedId }
 }

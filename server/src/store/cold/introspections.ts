@@ -35,12 +35,12 @@ export const introspections: Operations<IntrospectionStore> = {
   *findLast(workspaceId, locations) {
     const buckets = [...new Set(locations.map(({ bucket }) => bucket))]
     const teamIds = locations.map(({ teamId }) => teamId)
-    const rows = yield* sql<{ team_id: number; introspected_at: number }>`
-      SELECT team_id, introspected_at FROM last_introspection
+    const rows = yield* sql<{ teamId: number; introspectedAt: number }>`
+      SELECT team_id AS "teamId", introspected_at AS "introspectedAt" FROM last_introspection
       WHERE workspace_id = ${workspaceId} ${postgres`AND bucket = ANY (${buckets}::smallint[])`} AND ${anyOf('team_id', 'bigint', teamIds)}`.inBucket(
       buckets.length === 1 ? (buckets[0] ?? null) : null,
     )
-    const times = new Map(rows.map((row) => [row.team_id, row.introspected_at]))
+    const times = new Map(rows.map((row) => [row.teamId, row.introspectedAt]))
     return teamIds.map((teamId) => times.get(teamId) ?? null)
   },
 }

@@ -1,47 +1,29 @@
-import type { Author } from '../../domain/audit/audit-event.ts'
-import type { Environment } from '../../domain/environment.ts'
 import type { FaultCode } from '../../domain/fault.ts'
-import type { Job, JobAction, JobOutcome, JobRow, JobSelection } from '../../domain/job/job.ts'
+import type { Job, JobOutcome, JobRow, JobSelection } from '../../domain/job/job.ts'
 import type { JobStore, NumberedResult } from '../../domain/job/job-store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { appendAuditEvent } from './audit-log.ts'
+import { batchSize } from './batch-deletion.ts'
 import { inBatches, transaction, type Operations } from './operation.ts'
 import { postgres, raw, rowsOf, sql } from './sql.ts'
 
-interface StoredJob {
-  readonly job_id: number
-  readonly workspace_id: number
-  readonly environment: Environment
-  readonly action: JobAction
-  readonly grace_period_seconds: number
+/** A job as it is stored, with JSON texts and flags as numbers. */
+interface StoredJob extends Omit<Job, 'selection' | 'total' | 'planned'> {
   readonly selection: string
-  readonly author: Author
-  readonly total_count: number
-  readonly is_total_exact: number
-  readonly created_at: number
-  readonly started_at: number | null
-  readonly canceled_at: number | null
-  readonly finished_at: number | null
+  readonly totalCount: number
+  readonly isTotalExact: number
   readonly planned: string
-  readonly position: string | null
-  readonly done: number
-  readonly unchanged: number
-  readonly failed: number
-  readonly holder: string | null
-  readonly claimed_until: number
 }
 
-interface JobResultRow {
-  readonly number: number
-  readonly team_id: number
-  readonly provided_id: string | null
-  readonly outcome: JobOutcome
-  readonly error_code: FaultCode | null
-  readonly error_message: string | null
-}
+const jobColumns =
+  raw(`job_id AS id, workspace_id AS "workspaceId", environment, action, grace_period_seconds AS "gracePeriodSeconds", selection,
+  author, total_count AS "totalCount", is_total_exact AS "isTotalExact", created_at AS "createdAt", started_at AS "startedAt",
+  canceled_at AS "canceledAt", finished_at AS "finishedAt", planned, position, done, unchanged, failed`)
 
-/** Number of results that one batch of a deletion removes. */
-const batchSize = 1000
+interface JobResultRow extends Omit<NumberedResult, 'error'> {
+  readonly errorCode: FaultCode | null
+  readonly errorMessage: string | null
+}
 
 export const jobs: Operations<JobStore> = {
   *create({ maxUnfinished, ...job }) {
@@ -51,8 +33,8 @@ export const jobs: Operations<JobStore> = {
     yield* postgres`SELECT 1 FROM workspace WHERE workspace_id = ${workspaceId} FOR NO KEY UPDATE`
     const text = JSON.stringify(selection)
     if (isAmbiguous) {
-      const [own] =
-        yield* sql<StoredJob>`SELECT * FROM job WHERE workspace_id = ${workspaceId} AND environment = ${environment}
+      const [own] = yield* sql<StoredJob>`SELECT ${jobColumns} FROM job
+        WHERE workspace_id = ${workspaceId} AND environment = ${environment}
         AND author = ${author} AND created_at = ${createdAt} AND action = ${action} AND selection = ${text}`
       if (own !== undefined) return jobOf(own)
     }
@@ -65,7 +47,7 @@ export const jobs: Operations<JobStore> = {
                        created_at)
       VALUES (${workspaceId}, ${environment}, ${action}, ${gracePeriodSeconds}, ${text}, ${author},
               ${apiTokenId === null ? null : Number(apiTokenId)}, ${total.count}, ${Number(total.isExact)}, ${createdAt})
-      RETURNING *`
+      RETURNING ${jobColumns}`
     const created = jobOf(row as StoredJob)
     yield* appendAuditEvent('job.created', { ...job, now: createdAt }, describedJob(created))
     return created
@@ -77,7 +59,7 @@ export const jobs: Operations<JobStore> = {
   },
 
   *list({ workspaceId, environment, beforeId, limit }) {
-    const rows = yield* sql<StoredJob>`SELECT * FROM job
+    const rows = yield* sql<StoredJob>`SELECT ${jobColumns} FROM job
       WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND job_id < ${beforeId ?? Number.MAX_SAFE_INTEGER}
       ORDER BY job_id DESC LIMIT ${limit}`
     return rows.map(jobOf)
@@ -85,8 +67,9 @@ export const jobs: Operations<JobStore> = {
 
   *listResults({ workspaceId, environment, jobId, outcome, afterNumber, limit }) {
     if ((yield* selectJob({ workspaceId, environment }, jobId)).length === 0) return []
-    const rows = yield* sql<JobResultRow>`SELECT * FROM job_result
-      WHERE job_id = ${jobId} AND number > ${afterNumber ?? 0} ${outcome === null ? raw('') : sql`AND outcome = ${outcome}`}
+    const rows = yield* sql<JobResultRow>`
+      SELECT number, team_id AS "teamId", provided_id AS "providedId", outcome, error_code AS "errorCode", error_message AS "errorMessage"
+      FROM job_result WHERE job_id = ${jobId} AND number > ${afterNumber ?? 0} ${outcome === null ? raw('') : sql`AND outcome = ${outcome}`}
       ORDER BY number LIMIT ${limit}`
     return rows.map(resultOf)
   },
@@ -104,7 +87,7 @@ export const jobs: Operations<JobStore> = {
       yield* sql<StoredJob>`UPDATE job SET canceled_at = ${now}, finished_at = CASE WHEN started_at IS NULL THEN CAST(${now} AS bigint) END
       WHERE job_id = ${id} AND workspace_id = ${workspaceId} AND environment = ${environment}
         AND canceled_at IS NULL AND finished_at IS NULL
-      RETURNING *`
+      RETURNING ${jobColumns}`
     if (canceled !== undefined && !isAmbiguous)
       yield* appendAuditEvent('job.canceled', { ...caller, now }, describedJob(jobOf(canceled)))
     const [row] = canceled === undefined ? yield* selectJob(caller, id) : [canceled]
@@ -122,17 +105,20 @@ export const jobs: Operations<JobStore> = {
 
   *claim({ id, holder, now, durationMs }) {
     const { isAmbiguous } = yield* transaction()
-    const [found] = yield* sql<StoredJob & { readonly is_author_revoked: number }>`
-      SELECT job.*, CASE WHEN revoked_at IS NULL THEN 0 ELSE 1 END AS is_author_revoked
-      FROM job LEFT JOIN api_token USING (api_token_id) WHERE job_id = ${id}`.prepared('job_select_to_claim')
-    if (found?.finished_at !== null) return null
-    const isAuthorRevoked = found.is_author_revoked === 1
-    const isTakenOver = isAmbiguous || found.holder !== holder
-    if (!isTakenOver && found.claimed_until >= now + durationMs / 2)
-      return { job: jobOf(found), isTakenOver, isAuthorRevoked }
+    const [found] = yield* sql<StoredJob & Claim>`
+      SELECT ${jobColumns}, holder, claimed_until AS "claimedUntil", (
+        SELECT count(*) FROM api_token WHERE api_token_id = job.api_token_id AND revoked_at IS NOT NULL
+      ) AS "revokedAuthors"
+      FROM job WHERE job_id = ${id}`.prepared('job_select_to_claim')
+    if (found?.finishedAt !== null) return null
+    const { holder: lastHolder, claimedUntil, revokedAuthors, ...job } = found
+    const isAuthorRevoked = revokedAuthors > 0
+    const isTakenOver = isAmbiguous || lastHolder !== holder
+    if (!isTakenOver && claimedUntil >= now + durationMs / 2)
+      return { job: jobOf(job), isTakenOver, isAuthorRevoked }
     const [claimed] = yield* sql<StoredJob>`
       UPDATE job SET holder = ${holder}, claimed_until = ${now + durationMs}, started_at = coalesce(started_at, ${now})
-      WHERE job_id = ${id} AND finished_at IS NULL AND (holder = ${holder} OR claimed_until <= ${now}) RETURNING *`
+      WHERE job_id = ${id} AND finished_at IS NULL AND (holder = ${holder} OR claimed_until <= ${now}) RETURNING ${jobColumns}`
     return claimed === undefined ? null : { job: jobOf(claimed), isTakenOver, isAuthorRevoked }
   },
 
@@ -141,11 +127,12 @@ export const jobs: Operations<JobStore> = {
     const counts = { done: 0, unchanged: 0, failed: 0 }
     for (const { outcome } of results) counts[outcome]++
     const { done, unchanged, failed } = counts
-    const [row] = yield* sql<StoredJob>`
+    const [row] = yield* sql<Record<JobOutcome, number>>`
       UPDATE job SET planned = ${JSON.stringify(planned)}, position = ${position}, done = done + ${done}, unchanged = unchanged + ${unchanged}, failed = failed + ${failed},
         canceled_at = ${end === 'canceled' ? sql`coalesce(canceled_at, ${now})` : raw('canceled_at')},
         finished_at = ${end === null ? raw('NULL') : sql`CAST(${now} AS bigint)`}
-      WHERE job_id = ${id} AND holder = ${holder} AND finished_at IS NULL RETURNING *`
+      WHERE job_id = ${id} AND holder = ${holder} AND finished_at IS NULL
+      RETURNING done, unchanged, failed`
     if (row === undefined) return false
     const before = row.done + row.unchanged + row.failed - results.length
     const numbered = results.map(({ teamId, providedId, outcome, error }, i) => ({
@@ -183,6 +170,12 @@ export const jobs: Operations<JobStore> = {
   ),
 }
 
+interface Claim {
+  readonly holder: string | null
+  readonly claimedUntil: number
+  readonly revokedAuthors: number
+}
+
 const resultTypes = {
   number: 'bigint',
   team_id: 'bigint',
@@ -193,41 +186,22 @@ const resultTypes = {
 } as const
 
 const selectJob = ({ workspaceId, environment }: TenantScope, id: number) =>
-  sql<StoredJob>`SELECT * FROM job WHERE job_id = ${id} AND workspace_id = ${workspaceId} AND environment = ${environment}`
+  sql<StoredJob>`SELECT ${jobColumns} FROM job WHERE job_id = ${id} AND workspace_id = ${workspaceId} AND environment = ${environment}`
 
 /** Details of the audit events of a job. */
 function describedJob({ id, action, total }: Job): object {
   return { job_id: id, action, total: total.count }
 }
 
-function jobOf(row: StoredJob): Job {
+function jobOf({ totalCount, isTotalExact, ...row }: StoredJob): Job {
   return {
-    id: row.job_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    action: row.action,
-    gracePeriodSeconds: row.grace_period_seconds,
+    ...row,
     selection: JSON.parse(row.selection) as JobSelection,
-    author: row.author,
-    total: { count: row.total_count, isExact: row.is_total_exact === 1 },
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    canceledAt: row.canceled_at,
-    finishedAt: row.finished_at,
+    total: { count: totalCount, isExact: isTotalExact === 1 },
     planned: JSON.parse(row.planned) as JobRow[],
-    position: row.position,
-    done: row.done,
-    unchanged: row.unchanged,
-    failed: row.failed,
   }
 }
 
-function resultOf(row: JobResultRow): NumberedResult {
-  return {
-    number: row.number,
-    teamId: row.team_id,
-    providedId: row.provided_id,
-    outcome: row.outcome,
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
-  }
+function resultOf({ errorCode, errorMessage, ...row }: JobResultRow): NumberedResult {
+  return { ...row, error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' } }
 }

@@ -1,22 +1,19 @@
 import type { SecretKeyCheck, SecretKeyStore } from '../../domain/secret-key/secret-key-store.ts'
 import type { Operations } from './operation.ts'
-import { sql } from './sql.ts'
+import { raw, sql } from './sql.ts'
 
-interface SecretKeyCheckRow {
-  readonly key_id: string
-  readonly sealed: Uint8Array
-}
+const selectChecks = raw('SELECT key_id AS "keyId", sealed FROM secret_key_check')
 
 export const secretKeys: Operations<SecretKeyStore> = {
   *listChecks() {
-    return (yield* sql<SecretKeyCheckRow>`SELECT * FROM secret_key_check ORDER BY key_id`).map(checkOf)
+    return yield* sql<SecretKeyCheck>`${selectChecks} ORDER BY key_id`
   },
 
   *addCheck({ keyId, sealed }) {
     yield* sql`INSERT INTO secret_key_check (key_id, sealed) VALUES (${keyId}, ${sealed})
       ON CONFLICT (key_id) DO NOTHING`
-    const [row] = yield* sql<SecretKeyCheckRow>`SELECT * FROM secret_key_check WHERE key_id = ${keyId}`
-    return checkOf(row as SecretKeyCheckRow)
+    const [check] = yield* sql<SecretKeyCheck>`${selectChecks} WHERE key_id = ${keyId}`
+    return check as SecretKeyCheck
   },
 
   *deleteCheck(keyId) {
@@ -32,8 +29,4 @@ export const secretKeys: Operations<SecretKeyStore> = {
     const rows = yield* sql<{ key_id: string }>`SELECT key_id FROM retired_secret_key ORDER BY key_id`
     return rows.map(({ key_id }) => key_id)
   },
-}
-
-function checkOf(row: SecretKeyCheckRow): SecretKeyCheck {
-  return { keyId: row.key_id, sealed: row.sealed }
 }

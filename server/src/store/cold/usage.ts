@@ -6,36 +6,29 @@ import type {
   Mark,
   MonthOfUserGroup,
   NamedUserGroup,
+  ResourceUsage,
+  SliceEnd,
   UsageSlice,
   UsageStore,
+  UserGroupUsage,
+  ViewerUsage,
 } from '../../domain/usage/usage-store.ts'
 import { environments } from '../../domain/environment.ts'
 import { appendAuditEvent } from './audit-log.ts'
-import {
-  forEachShard,
-  inBatches,
-  inShard,
-  transaction,
-  type Operation,
-  type Operations,
-} from './operation.ts'
+import { batchSize, bucketColumn, deleteBatch, deletion } from './batch-deletion.ts'
+import { forEachShard, inBatches, transaction, type Operation, type Operations } from './operation.ts'
 import { anyOf, either, joined, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 import { isNotErased } from './user-group-history.ts'
 
 const nameColumns = { viewerId: 'viewer_id', resource: 'resource' } as const
 
-/** Number of rows that one batch of a deletion removes. */
-const batchSize = 1000
-
-/** The bucket of a row, which SQLite does not have. */
-const bucketColumn = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
 /** Makes a group part of one shard. */
 const byBucket = postgres`bucket,`
 const isNamed = raw("viewer_id <> ''")
 const bitsOfDays = either({ sqlite: raw('bit_count(days)'), postgres: raw('bit_count(days::bit(31))') })
-const seen = raw('bit_or(days) AS days, max(last_seen_at) AS last_seen_at')
+const seen = raw('bit_or(days) AS days, max(last_seen_at) AS "lastSeenAt"')
 const viewers = sql`count(CASE WHEN ${isNamed} THEN 1 END) AS viewers,
-  CAST(coalesce(sum(CASE WHEN ${isNamed} THEN ${bitsOfDays} END), 0) AS bigint) AS viewer_days`
+  CAST(coalesce(sum(CASE WHEN ${isNamed} THEN ${bitsOfDays} END), 0) AS bigint) AS "viewerDays"`
 
 export const usage: Operations<UsageStore> = {
   *record(marks) {
@@ -50,11 +43,14 @@ export const usage: Operations<UsageStore> = {
   },
 
   *countRows({ rows, ...slice }) {
-    const counts = yield* sql<{ team_id: number; count: number }>`SELECT team_id, count(*) AS count FROM (
+    const counts = yield* sql<{
+      teamId: number
+      count: number
+    }>`SELECT team_id AS "teamId", count(*) AS count FROM (
         SELECT team_id FROM viewing WHERE ${inSlice(slice)} LIMIT ${rows + 1}
       ) AS seen GROUP BY team_id`.inBucket(null)
     const total = counts.reduce((sum, { count }) => sum + count, 0)
-    return total > rows ? null : new Map(counts.map(({ team_id, count }) => [team_id, count]))
+    return total > rows ? null : new Map(counts.map(({ teamId, count }) => [teamId, count]))
   },
 
   *countNames(place, column, { after, rows }) {
@@ -82,27 +78,14 @@ export const usage: Operations<UsageStore> = {
   },
 
   *sumUserGroups(slice) {
-    const rows = yield* sql<{
-      team_id: number
-      days: number
-      last_seen_at: number
-      viewers: number
-      viewer_days: number
-      is_truncated: number
-    }>`SELECT team_id, ${seen}, ${viewers}, max(CASE WHEN viewer_id = ${others} THEN 1 ELSE 0 END) AS is_truncated
+    const rows = yield* sql<Omit<UserGroupUsage, 'isTruncated'> & { readonly isTruncated: number }>`
+      SELECT team_id AS "teamId", ${seen}, ${viewers}, max(CASE WHEN viewer_id = ${others} THEN 1 ELSE 0 END) AS "isTruncated"
       FROM (
-        SELECT ${byBucket} team_id, viewer_id, ${seen} FROM viewing
+        SELECT ${byBucket} team_id, viewer_id, bit_or(days) AS days, max(last_seen_at) AS last_seen_at FROM viewing
         WHERE ${inSlice(slice)} GROUP BY ${byBucket} team_id, viewer_id
       ) AS viewer
       GROUP BY ${byBucket} team_id`.inBucket(null)
-    return rows.map((row) => ({
-      teamId: row.team_id,
-      days: row.days,
-      lastSeenAt: row.last_seen_at,
-      viewers: row.viewers,
-      viewerDays: row.viewer_days,
-      isTruncated: row.is_truncated === 1,
-    }))
+    return rows.map((row) => ({ ...row, isTruncated: row.isTruncated === 1 }))
   },
 
   *listViewers({ teamIds, afterTeamId, afterViewerId, limit, ...query }) {
@@ -111,42 +94,23 @@ export const usage: Operations<UsageStore> = {
       { ...query, teamIds: [afterTeamId], afterViewerId },
       { ...query, teamIds, afterTeamId },
     ]
-    const rows: ViewerRow[] = []
+    const rows: ViewerUsage[] = []
     for (const slice of teamIds === undefined || teamIds.includes(afterTeamId) ? slices : slices.slice(1))
       if (rows.length < limit)
         rows.push(
-          ...(yield* sql<ViewerRow>`SELECT team_id, viewer_id, ${seen} FROM viewing
+          ...(yield* sql<ViewerUsage>`SELECT team_id AS "teamId", viewer_id AS "viewerId", ${seen} FROM viewing
             WHERE ${inSlice(slice)} AND ${isNamed}
             GROUP BY ${byBucket} team_id, viewer_id ORDER BY team_id, viewer_id LIMIT ${limit - rows.length}`.inBucket(
             null,
           )),
         )
-    return rows.map((row) => ({
-      teamId: row.team_id,
-      viewerId: row.viewer_id,
-      days: row.days,
-      lastSeenAt: row.last_seen_at,
-    }))
+    return rows
   },
 
   *sumResources(slice) {
-    const rows = yield* sql<{
-      resource: string
-      user_groups: number
-      days: number
-      last_seen_at: number
-      viewers: number
-      viewer_days: number
-    }>`SELECT resource, count(DISTINCT team_id) AS user_groups, ${seen}, ${viewers} FROM viewing
+    return yield* sql<ResourceUsage>`
+      SELECT resource, count(DISTINCT team_id) AS "userGroups", ${seen}, ${viewers} FROM viewing
       WHERE ${inSlice(slice)} GROUP BY resource`.inBucket(null)
-    return rows.map((row) => ({
-      resource: row.resource,
-      userGroups: row.user_groups,
-      days: row.days,
-      lastSeenAt: row.last_seen_at,
-      viewers: row.viewers,
-      viewerDays: row.viewer_days,
-    }))
   },
 
   *sumDays(slice) {
@@ -163,9 +127,9 @@ export const usage: Operations<UsageStore> = {
   *findSliceEnd({ rows, ...slice }) {
     // Several team ids would be sorted for an order.
     const order = (slice.teamIds?.length ?? 1) > 1 ? raw('') : raw('ORDER BY team_id, viewer_id')
-    const [last] = yield* sql<{ team_id: number; viewer_id: string }>`SELECT team_id, viewer_id FROM viewing
+    const [last] = yield* sql<SliceEnd>`SELECT team_id AS "teamId", viewer_id AS "viewerId" FROM viewing
       WHERE ${inSlice(slice)} ${order} LIMIT 1 OFFSET ${rows - 1}`.inBucket(null)
-    return last === undefined ? null : { teamId: last.team_id, viewerId: last.viewer_id }
+    return last ?? null
   },
 
   eraseViewer: inBatches(({ viewerId, teamId, ...change }: EraseViewer) => {
@@ -187,13 +151,10 @@ export const usage: Operations<UsageStore> = {
   }),
 
   eraseUserGroup: inBatches(({ workspaceId, environment, teamId, months }: EraseUsage) => {
-    return function* () {
-      const rows = yield* sql<KeyRow>`SELECT ${bucketColumn}, ${keyColumns} FROM viewing
-        WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND ${anyOf('month', 'integer', months)}
-          AND team_id = ${teamId} LIMIT ${batchSize}`.inBucket(null)
-      yield* forEachShard(rows, (shardBucket, some) => [deletion(shardBucket, some)])
-      return { count: rows.length, isDone: rows.length < batchSize }
-    }
+    const found = sql<KeyRow>`SELECT ${bucketColumn}, ${keyColumns} FROM viewing
+      WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND ${anyOf('month', 'integer', months)}
+        AND team_id = ${teamId} LIMIT ${batchSize}`
+    return () => deleteBatch(found, deletions)
   }),
 
   deleteExpired: inBatches((month: number) => {
@@ -201,11 +162,10 @@ export const usage: Operations<UsageStore> = {
       const workspaces = yield* sql<{ workspace_id: number }>`SELECT workspace_id FROM workspace`
       const ids = workspaces.map((row) => row.workspace_id)
       // Both conditions on equality, so that the key finds the rows of old months.
-      const expired = yield* sql<KeyRow>`SELECT ${bucketColumn}, ${keyColumns} FROM viewing
+      const expired = sql<KeyRow>`SELECT ${bucketColumn}, ${keyColumns} FROM viewing
         WHERE ${anyOf('workspace_id', 'bigint', ids)} AND ${anyOf('environment', 'text', environments)} AND month < ${month}
-        LIMIT ${batchSize}`.inBucket(null)
-      yield* forEachShard(expired, (shardBucket, rows) => [deletion(shardBucket, rows)])
-      return { count: expired.length, isDone: expired.length < batchSize }
+        LIMIT ${batchSize}`
+      return yield* deleteBatch(expired, deletions)
     }
   }),
 }
@@ -248,29 +208,13 @@ function upsert(shardBucket: number | null, marks: readonly Mark[]): Sql {
     WHERE (viewing.days | excluded.days) <> viewing.days OR viewing.last_seen_at < excluded.last_seen_at`
 }
 
-function deletion(shardBucket: number | null, rows: readonly KeyRow[]): Sql {
-  const expired = rowsOf('expired', keyTypes, rows)
-  const names = Object.keys(keyTypes).slice(1)
-  return either({
-    sqlite: sql`DELETE FROM viewing WHERE (${raw(names.join())}) IN (SELECT ${raw(names.join())} FROM ${expired})`,
-    postgres: sql`DELETE FROM viewing USING ${expired}
-      WHERE ${joined(
-        [...names, 'bucket'].map((name) => raw(`viewing.${name} = expired.${name}`)),
-        ' AND ',
-      )} ${inShard(raw('viewing.bucket'), shardBucket, rows)}`,
-  })
-}
+const deletions = (shardBucket: number | null, rows: readonly KeyRow[]) => [
+  deletion('viewing', keyTypes, shardBucket, rows),
+]
 
 function inPlace({ workspaceId, environment, month, teamId, bucket }: MonthOfUserGroup): Sql {
   return sql`workspace_id = ${workspaceId} AND environment = ${environment} AND month = ${month} AND team_id = ${teamId}
     ${postgres`AND bucket = ${bucket}`}`
-}
-
-interface ViewerRow {
-  readonly team_id: number
-  readonly viewer_id: string
-  readonly days: number
-  readonly last_seen_at: number
 }
 
 function inSlice(slice: UsageSlice): Sql {
@@ -299,13 +243,8 @@ function* selectNamed(
     sqlite: sql`+workspace_id = ${workspaceId} AND environment = ${environment}`,
     postgres: sql`workspace_id = ${workspaceId} AND environment || '' = ${environment}`,
   })
-  const rows = yield* sql<{
-    team_id: number
-    provided_id: string
-    name: string
-  }>`SELECT team_id, provided_id, name FROM ${raw(table)}
+  return yield* sql<NamedUserGroup>`SELECT team_id AS "teamId", provided_id AS "providedId", name FROM ${raw(table)}
     WHERE ${inTenantScope} AND ${anyOf('team_id', 'bigint', teamIds)}`.inBucket(null)
-  return rows.map((row) => ({ teamId: row.team_id, providedId: row.provided_id, name: row.name }))
 }
 
 /** Counts groups of rows, and on each day those that have it. */
@@ -320,11 +259,11 @@ function* countDays(
   })
   const [row] = yield* sql<{
     count: number
-    by_day: string
-  }>`SELECT count(*) AS count, ${byDay} AS by_day FROM (
+    byDay: string
+  }>`SELECT count(*) AS count, ${byDay} AS "byDay" FROM (
       SELECT bit_or(days) AS days FROM viewing WHERE ${inSlice(slice)} AND ${condition} GROUP BY ${byBucket} ${group}
     ) AS seen`.inBucket(null)
-  return { count: row?.count ?? 0, byDay: row === undefined ? [] : (JSON.parse(row.by_day) as number[]) }
+  return { count: row?.count ?? 0, byDay: row === undefined ? [] : (JSON.parse(row.byDay) as number[]) }
 }
 
 const daySums = Array.from({ length: 31 }, (_, bit) => `coalesce(sum(days >> ${bit} & 1), 0)`)

@@ -1,13 +1,14 @@
 import { firstEventId } from '../../domain/audit/audit-event.ts'
 import type {
   EraseUserGroup,
+  GracePeriod,
   UserGroupHistoryStore,
 } from '../../domain/user-group/user-group-history-store.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import { deletedUserGroupOf, versionOf, type DeletedRow, type VersionRow } from '../user-group-row.ts'
 import { appendAuditEvent } from './audit-log.ts'
+import { batchSize, bucketColumn, deleteBatch, deletion } from './batch-deletion.ts'
 import {
-  forEachShard,
   inBatches,
   inShard,
   transaction,
@@ -15,10 +16,7 @@ import {
   type Operation,
   type Operations,
 } from './operation.ts'
-import { anyOf, either, postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
-
-/** Number of deleted user groups that one batch removes. */
-const batchSize = 1000
+import { anyOf, postgres, raw, sql, type Sql } from './sql.ts'
 
 const gracePeriodsShown = 100
 
@@ -28,19 +26,17 @@ interface ExpiredRow {
   readonly team_id: number
 }
 
+interface ExpiredKey extends ExpiredRow {
+  readonly key_hash: Uint8Array
+}
+
 /** `created_at`: time of the creation event. */
 interface ErasableRow {
   readonly bucket: number
   readonly created_at: number
 }
 
-/** The bucket of a row, which SQLite does not have. */
-const bucketColumn = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
-
-interface GracePeriodRow {
-  readonly superseded_at: number
-  readonly valid_until: number
-}
+const expiredKey = { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint' } as const
 
 /**
  * Writes the condition that the user group of a row of `new` exists, or is deleted but not erased. PostgreSQL finds each by its key,
@@ -53,7 +49,7 @@ export function isNotErased(shardBucket: number | null, rows: readonly Located[]
   return sql`EXISTS (${found('user_group')} UNION ALL ${found('deleted_user_group')})`
 }
 
-/** Earlier versions of user groups, their superseded tokens, and deleted user groups. */
+/** Earlier versions of user groups, their superseded tokens, deleted user groups, and idempotency keys. */
 export const userGroupHistory: Operations<UserGroupHistoryStore> = {
   *listDeleted({ workspaceId, environment, deletedAfter, afterTeamId, limit }) {
     // `+ 0` prevents the use of the index of `deleted_at`.
@@ -73,25 +69,39 @@ export const userGroupHistory: Operations<UserGroupHistoryStore> = {
   },
 
   *listGracePeriods({ workspaceId, bucket, teamId, now }) {
-    const rows = yield* sql<GracePeriodRow>`SELECT superseded_at, valid_until FROM superseded_token
+    return yield* sql<GracePeriod>`
+      SELECT superseded_at AS "supersededAt", valid_until AS "validUntil" FROM superseded_token
       WHERE workspace_id = ${workspaceId} ${postgres`AND bucket = ${bucket}`} AND team_id = ${teamId} AND valid_until > ${now}
       ORDER BY valid_until DESC LIMIT ${gracePeriodsShown}`.inBucket(bucket)
-    return rows.map((row) => ({ supersededAt: row.superseded_at, validUntil: row.valid_until }))
   },
 
   deleteExpired: inBatches((deletedBefore: number) => {
-    return function* () {
-      const expired =
-        yield* sql<ExpiredRow>`SELECT ${bucketColumn}, workspace_id, team_id FROM deleted_user_group
-        WHERE deleted_at <= ${deletedBefore} ORDER BY deleted_at LIMIT ${batchSize}`.inBucket(null)
-      yield* forEachShard(expired, (shardBucket, rows) => [
-        deletion('user_group_version', shardBucket, rows),
-        deletion('last_introspection', shardBucket, rows),
+    const expired = sql<ExpiredRow>`SELECT ${bucketColumn}, workspace_id, team_id FROM deleted_user_group
+      WHERE deleted_at <= ${deletedBefore} ORDER BY deleted_at LIMIT ${batchSize}`
+    return () =>
+      deleteBatch(expired, (shardBucket, rows) => [
+        deletion('user_group_version', expiredKey, shardBucket, rows),
+        deletion('last_introspection', expiredKey, shardBucket, rows),
         // Last, so that an interrupted run finds them again. A user group that was restored and deleted again stays.
-        deletion('deleted_user_group', shardBucket, rows, sql`AND deleted_at <= ${deletedBefore}`),
+        deletion(
+          'deleted_user_group',
+          expiredKey,
+          shardBucket,
+          rows,
+          sql`AND deleted_at <= ${deletedBefore}`,
+        ),
       ])
-      return { count: expired.length, isDone: expired.length < batchSize }
-    }
+  }),
+
+  deleteExpiredIdempotencyKeys: inBatches((now: number) => {
+    const expired = sql<ExpiredKey>`SELECT ${bucketColumn}, workspace_id, team_id, key_hash FROM idempotency_key
+      WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${batchSize}`
+    const types = { ...expiredKey, key_hash: 'bytea' } as const
+    return () =>
+      deleteBatch(expired, (shardBucket, rows) => [
+        // A key that has expired may be used again meanwhile.
+        deletion('idempotency_key', types, shardBucket, rows, sql`AND expires_at <= ${now}`),
+      ])
   }),
 
   *erase({ months, usageRows: erasedBefore, ...command }) {
@@ -139,21 +149,4 @@ function* eraseAuditEvents(
     sql`environment = ${environment} AND event_id >= ${first} AND event_id < ${before} AND team_id + 0 = ${teamId}`,
   )
   return length + creation.length
-}
-
-function deletion(
-  table: string,
-  shardBucket: number | null,
-  rows: readonly ExpiredRow[],
-  condition = raw(''),
-) {
-  const expired = rowsOf('expired', { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint' }, rows)
-  return either({
-    sqlite: sql`DELETE FROM ${raw(table)}
-      WHERE (workspace_id, team_id) IN (SELECT workspace_id, team_id FROM ${expired}) ${condition}`,
-    postgres: sql`DELETE FROM ${raw(table)} USING ${expired}
-      WHERE ${raw(table)}.workspace_id = expired.workspace_id AND ${raw(table)}.team_id = expired.team_id
-        AND ${raw(table)}.bucket = expired.bucket
-        ${inShard(raw(`${table}.bucket`), shardBucket, rows)} ${condition}`,
-  })
 }

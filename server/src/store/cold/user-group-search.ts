@@ -8,7 +8,6 @@ import type {
   UserGroupSort,
 } from '../../domain/user-group/user-group-search-store.ts'
 import { maxCounted } from '../../domain/util/page.ts'
-import { entryCountsOf } from '../entry-counts.ts'
 import { jsonOf } from '../postgres/data-source-sql.ts'
 import { columns, userGroupOf, type UserGroupRow } from '../user-group-row.ts'
 import { inBatches, type Operation, type Operations } from './operation.ts'
@@ -74,7 +73,7 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
     *countEntries({ workspaceId, environment, after }) {
       const [schemaKey, dataSourceKey] = after ?? ['', '']
       // Compare the whole key: with a part of it, SQLite would scan all rows of the entry to continue after.
-      const rows = yield* sql<{ schema_key: string; data_source_key: string; count: number }>`
+      const rows = yield* sql<EntryRow>`
         SELECT schema_key, data_source_key, count(*) AS count FROM (
           SELECT schema_key, data_source_key FROM mapping_entry
           WHERE workspace_id = ${workspaceId} AND environment = ${environment}
@@ -82,7 +81,13 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
           ORDER BY schema_key, data_source_key, team_id LIMIT ${limits.rows}
         ) AS slice
         GROUP BY schema_key, data_source_key ORDER BY schema_key, data_source_key`.inBucket(null)
-      return entryCountsOf(rows, limits.rows)
+      return {
+        counts: rows.map(({ schema_key, data_source_key, count }) => ({
+          entry: [schema_key, data_source_key],
+          count,
+        })),
+        isEnd: rows.reduce((sum, { count }) => sum + count, 0) < limits.rows,
+      }
     },
 
     updateIndex: inBatches(() => updateIndex({ portion: limits.indexedRows, erases: false })),
@@ -92,6 +97,11 @@ export function userGroupSearch(limits: SearchLimits): Operations<UserGroupSearc
 
 interface CountRow {
   readonly count: number
+}
+
+interface EntryRow extends CountRow {
+  readonly schema_key: string
+  readonly data_source_key: string
 }
 
 /** Returns whether the entries of an index are the user groups that match. */

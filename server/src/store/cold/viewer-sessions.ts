@@ -1,23 +1,14 @@
-import type { Environment } from '../../domain/environment.ts'
+import type { Sealed } from '../../domain/secret-key/keyring.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { PublicJwk, SigningKey } from '../../domain/viewer-session/signing-key.ts'
 import type { ViewerSessionStore } from '../../domain/viewer-session/viewer-session-store.ts'
 import { appendAuditEvent } from './audit-log.ts'
+import { batchSize, bucketColumn, deleteBatch, deletion } from './batch-deletion.ts'
 import { changeRegistry, renewVersion } from './data-sources.ts'
-import { forEachShard, inBatches, inShard, transaction, type Operations } from './operation.ts'
-import { anyOf, either, postgres, raw, rowsOf, sql } from './sql.ts'
+import { inBatches, transaction, type Operations } from './operation.ts'
+import { anyOf, postgres, sql } from './sql.ts'
 
-interface SigningKeyRow {
-  readonly workspace_id: number
-  readonly environment: Environment
-  readonly signing_key_id: string
-  readonly public_jwk: string
-  readonly token_key_id: string
-  readonly token_sealed: Uint8Array
-  readonly created_at: number
-  readonly signs_from: number
-  readonly retired_at: number | null
-}
+type SigningKeyRow = Omit<SigningKey, 'publicJwk' | 'privateKey'> & Sealed & { readonly publicJwk: string }
 
 interface EndedRow {
   readonly bucket: number
@@ -26,8 +17,7 @@ interface EndedRow {
   readonly subject: string
 }
 
-/** Number of rows that one batch of a deletion removes. */
-const batchSize = 1000
+const endedKey = { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint', subject: 'text' } as const
 
 export const viewerSessions: Operations<ViewerSessionStore> = {
   *listKeys(scope) {
@@ -36,9 +26,9 @@ export const viewerSessions: Operations<ViewerSessionStore> = {
 
   *addKey({ key, expectedKeyId, othersRetiredAt, now, ...actor }) {
     const { isAmbiguous } = yield* changeRegistry()
-    const latest = (yield* selectKeys(key)).find((row) => row.retired_at === null)
-    if (isAmbiguous && latest?.signing_key_id === key.signingKeyId) return 'added'
-    if ((latest?.signing_key_id ?? null) !== expectedKeyId) return 'superseded'
+    const latest = (yield* selectKeys(key)).find(({ retiredAt }) => retiredAt === null)
+    if (isAmbiguous && latest?.signingKeyId === key.signingKeyId) return 'added'
+    if ((latest?.signingKeyId ?? null) !== expectedKeyId) return 'superseded'
     const { workspaceId, environment, signingKeyId, publicJwk, privateKey, createdAt, signsFrom } = key
     // The statement locks the table before it looks for the retired key (`SecretKeyRetirement`).
     const added = yield* sql`
@@ -89,45 +79,28 @@ export const viewerSessions: Operations<ViewerSessionStore> = {
   },
 
   deleteExpired: inBatches((endedBefore: number) => {
-    const bucket = either({ sqlite: raw('0 AS bucket'), postgres: raw('bucket') })
     return function* () {
       const keys = yield* sql`DELETE FROM signing_key WHERE retired_at <= ${endedBefore} RETURNING 1`
-      const expired = yield* sql<EndedRow>`SELECT ${bucket}, workspace_id, team_id, subject FROM ended_session
-        WHERE ended_at <= ${endedBefore} ORDER BY ended_at LIMIT ${batchSize}`.inBucket(null)
-      yield* forEachShard(expired, (shardBucket, rows) => [deletion(shardBucket, rows, endedBefore)])
-      return { count: keys.length + expired.length, isDone: expired.length < batchSize }
+      const expired = sql<EndedRow>`SELECT ${bucketColumn}, workspace_id, team_id, subject FROM ended_session
+        WHERE ended_at <= ${endedBefore} ORDER BY ended_at LIMIT ${batchSize}`
+      const { count, isDone } = yield* deleteBatch(expired, (shardBucket, rows) => [
+        // A row may have a later time meanwhile.
+        deletion('ended_session', endedKey, shardBucket, rows, sql`AND ended_at <= ${endedBefore}`),
+      ])
+      return { count: keys.length + count, isDone }
     }
   }),
 }
 
-/** A row may have a later time meanwhile. */
-function deletion(shardBucket: number | null, rows: readonly EndedRow[], endedBefore: number) {
-  const types = { bucket: 'smallint', workspace_id: 'bigint', team_id: 'bigint', subject: 'text' } as const
-  const expired = rowsOf('expired', types, rows)
-  return either({
-    sqlite: sql`DELETE FROM ended_session
-      WHERE (workspace_id, team_id, subject) IN (SELECT workspace_id, team_id, subject FROM ${expired}) AND ended_at <= ${endedBefore}`,
-    postgres: sql`DELETE FROM ended_session USING ${expired}
-      WHERE ended_session.workspace_id = expired.workspace_id AND ended_session.team_id = expired.team_id
-        AND ended_session.subject = expired.subject AND ended_session.bucket = expired.bucket AND ended_at <= ${endedBefore}
-        ${inShard(raw('ended_session.bucket'), shardBucket, rows)}`,
-  })
-}
-
 /** The keys of one environment are few: one signs for 90 days. */
 const selectKeys = ({ workspaceId, environment }: TenantScope) =>
-  sql<SigningKeyRow>`SELECT * FROM signing_key WHERE workspace_id = ${workspaceId} AND environment = ${environment}
+  sql<SigningKeyRow>`
+    SELECT workspace_id AS "workspaceId", environment, signing_key_id AS "signingKeyId", public_jwk AS "publicJwk",
+           token_key_id AS "keyId", token_sealed AS sealed, created_at AS "createdAt", signs_from AS "signsFrom",
+           retired_at AS "retiredAt"
+    FROM signing_key WHERE workspace_id = ${workspaceId} AND environment = ${environment}
     ORDER BY created_at, signs_from`.prepared('signing_key_select')
 
-function signingKeyOf(row: SigningKeyRow): SigningKey {
-  return {
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    signingKeyId: row.signing_key_id,
-    publicJwk: JSON.parse(row.public_jwk) as PublicJwk,
-    privateKey: { keyId: row.token_key_id, sealed: row.token_sealed },
-    createdAt: row.created_at,
-    signsFrom: row.signs_from,
-    retiredAt: row.retired_at,
-  }
+function signingKeyOf({ publicJwk, keyId, sealed, ...row }: SigningKeyRow): SigningKey {
+  return { ...row, publicJwk: JSON.parse(publicJwk) as PublicJwk, privateKey: { keyId, sealed } }
 }

@@ -1,8 +1,7 @@
 import { firstEventId } from '../../domain/audit/audit-event.ts'
-import type { EventType } from '../../domain/event/event.ts'
 import { retryPeriodMs } from '../../domain/webhook/retry-schedule.ts'
 import { attemptsByEndpoint, decideClaim, recordedState } from '../../domain/webhook/delivery-decisions.ts'
-import type { DeliveryState, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts'
+import type { WebhookDelivery, WebhookDeliveryDetails } from '../../domain/webhook/webhook-delivery.ts'
 import { healthOfAttempts } from '../../domain/webhook/webhook-endpoint.ts'
 import type {
   DueDelivery,
@@ -16,11 +15,14 @@ import { appendAuditEvent } from './audit-log.ts'
 import { inBatches, type Batch, type Operation, type Operations } from './operation.ts'
 import { raw, rowsOf, sql } from './sql.ts'
 import {
+  attemptColumns,
   changeQueues,
   describedEndpoint,
+  endpointColumns,
   endpointOf,
   maxBatchDeliveries,
   selectUndelivered,
+  type AttemptTimes,
   type WebhookEndpointRow,
 } from './webhook-endpoints.ts'
 
@@ -30,33 +32,17 @@ interface LeaderRow {
   readonly position: string | null
 }
 
-interface WebhookSecretRow {
-  readonly webhook_endpoint_id: number
-  readonly token_key_id: string
-  readonly token_sealed: Uint8Array
-  readonly expires_at: number | null
-}
+type WebhookSecretRow = WebhookTarget['secrets'][number] & { readonly endpointId: number }
 
-interface WebhookDeliveryRow {
-  readonly webhook_delivery_id: number
+interface QueueRow {
   readonly webhook_endpoint_id: number
-  readonly event_id: string
-  readonly event_type: EventType
   readonly team_id: number
-  readonly body: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  readonly first_attempt_at: number | null
-  readonly last_attempt_at: number | null
-  readonly next_attempt_at: number | null
-  readonly response_status: number | null
-  readonly duration_ms: number | null
-  readonly error_code: string | null
-  readonly signature: string | null
-  readonly response_headers: string | null
 }
 
-type QueueRow = Pick<WebhookDeliveryRow, 'webhook_endpoint_id' | 'team_id'>
+const keyColumns = raw(`webhook_delivery_id AS id, webhook_endpoint_id AS "endpointId", event_id AS "eventId",
+  event_type AS "eventType", nullif(team_id, 0) AS "teamId", attempts`)
+const deliveryColumns = sql`${keyColumns}, state, last_attempt_at AS "lastAttemptAt", next_attempt_at AS "nextAttemptAt",
+  response_status AS "responseStatus", duration_ms AS "durationMs", error_code AS "errorCode"`
 
 /** Maximum number of endpoints that `due` reads, each with a query of its own. The others are first in the next step. */
 const maxDueEndpoints = 128
@@ -83,10 +69,13 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
   },
 
   *targets() {
-    const endpoints = yield* sql<WebhookEndpointRow>`
-      SELECT * FROM webhook_endpoint ORDER BY webhook_endpoint_id`.prepared('webhook_endpoint_select_all')
+    const endpoints = yield* sql<WebhookEndpointRow & AttemptTimes>`
+      SELECT ${endpointColumns}, ${attemptColumns} FROM webhook_endpoint ORDER BY webhook_endpoint_id`.prepared(
+      'webhook_endpoint_select_all',
+    )
     const secrets = yield* sql<WebhookSecretRow>`
-      SELECT * FROM webhook_secret ORDER BY secret_number DESC`.prepared('webhook_secret_select_all')
+      SELECT webhook_endpoint_id AS "endpointId", token_key_id AS "keyId", token_sealed AS sealed, expires_at AS "expiresAt"
+      FROM webhook_secret ORDER BY secret_number DESC`.prepared('webhook_secret_select_all')
     return targetsOf(endpoints, secrets)
   },
 
@@ -131,11 +120,13 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     const due: DueDelivery[] = []
     for (const endpoint of endpoints.filter(({ id }) => ids.has(id)).slice(0, maxDueEndpoints)) {
       if (due.length >= limit) break
-      const rows = yield* sql<WebhookDeliveryRow>`
-        SELECT * FROM webhook_delivery WHERE webhook_endpoint_id = ${endpoint.id} AND next_attempt_at <= ${now}
-        ORDER BY next_attempt_at, webhook_delivery_id
-        LIMIT ${Math.min(endpoint.limit, limit - due.length)}`.prepared('webhook_delivery_select_due')
-      due.push(...rows.map(dueDeliveryOf))
+      due.push(
+        ...(yield* sql<DueDelivery>`
+          SELECT ${keyColumns}, body, first_attempt_at AS "firstAttemptAt" FROM webhook_delivery
+          WHERE webhook_endpoint_id = ${endpoint.id} AND next_attempt_at <= ${now}
+          ORDER BY next_attempt_at, webhook_delivery_id
+          LIMIT ${Math.min(endpoint.limit, limit - due.length)}`.prepared('webhook_delivery_select_due')),
+      )
     }
     return due
   },
@@ -169,28 +160,26 @@ export const webhookDeliveries: Operations<Omit<WebhookDeliveryStore, 'redeliver
     )
     return {
       undelivered: rows.reduce((sum, { pending, failing }) => sum + pending + failing, 0),
-      oldestEventId: rows[0]?.oldest_event_id ?? null,
+      oldestEventId: rows[0]?.oldestEventId ?? null,
     }
   },
 
   *list({ workspaceId, environment, endpointId, state, beforeId, limit }) {
     // The condition is that of an index.
     const undelivered = state === null || state === 'delivered' ? '' : "AND state <> 'delivered'"
-    const rows = yield* sql<WebhookDeliveryRow>`SELECT * FROM webhook_delivery
+    return yield* sql<WebhookDelivery>`SELECT ${deliveryColumns} FROM webhook_delivery
       WHERE webhook_endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND environment = ${environment}
         AND webhook_delivery_id < ${beforeId ?? Number.MAX_SAFE_INTEGER}
         AND state = coalesce(${state}, state) ${raw(undelivered)}
       ORDER BY webhook_delivery_id DESC LIMIT ${limit}`
-    return rows.map(deliveryOf)
   },
 
   *find({ workspaceId, environment, endpointId, id }) {
-    const [row] = yield* sql<WebhookDeliveryRow>`SELECT * FROM webhook_delivery
+    const [delivery] = yield* sql<WebhookDeliveryDetails>`
+      SELECT ${deliveryColumns}, body, signature, response_headers AS "responseHeaders" FROM webhook_delivery
       WHERE webhook_delivery_id = ${id} AND webhook_endpoint_id = ${endpointId}
         AND workspace_id = ${workspaceId} AND environment = ${environment}`
-    if (row === undefined) return null
-    const { body, signature, response_headers: responseHeaders } = row
-    return { ...deliveryOf(row), body, signature, responseHeaders }
+    return delivery ?? null
   },
 
   deleteOlderThan: inBatches(
@@ -279,7 +268,7 @@ function* disable(
 ): Operation<boolean> {
   const [row] = yield* sql<WebhookEndpointRow>`
     UPDATE webhook_endpoint SET state = 'disabled', updated_at = ${actor.now}
-    WHERE webhook_endpoint_id = ${endpointId} AND state = 'active' RETURNING *`
+    WHERE webhook_endpoint_id = ${endpointId} AND state = 'active' RETURNING ${endpointColumns}`
   if (row === undefined) return false
   const endpoint = endpointOf(row)
   const { workspaceId, environment } = endpoint
@@ -290,49 +279,14 @@ function* disable(
 
 /** Returns the endpoints with their secrets. `secrets` has the newest first. */
 function targetsOf(
-  endpoints: readonly WebhookEndpointRow[],
+  endpoints: readonly (WebhookEndpointRow & AttemptTimes)[],
   secrets: readonly WebhookSecretRow[],
 ): WebhookTarget[] {
-  const secretsOf = new Map<number, WebhookTarget['secrets'][number][]>(
-    endpoints.map(({ webhook_endpoint_id: id }) => [id, []]),
-  )
-  for (const { webhook_endpoint_id: id, ...row } of secrets)
-    secretsOf.get(id)?.push({ keyId: row.token_key_id, sealed: row.token_sealed, expiresAt: row.expires_at })
-  return endpoints.map((row) => ({
+  const secretsOf = new Map<number, WebhookTarget['secrets'][number][]>(endpoints.map(({ id }) => [id, []]))
+  for (const { endpointId, ...secret } of secrets) secretsOf.get(endpointId)?.push(secret)
+  return endpoints.map(({ lastSuccessAt, failingSince, ...row }) => ({
     ...endpointOf(row),
-    isSucceeding:
-      healthOfAttempts({ lastSuccessAt: row.last_success_at, failingSince: row.failing_since }) === 'ok',
-    secrets: secretsOf.get(row.webhook_endpoint_id) ?? [],
+    isSucceeding: healthOfAttempts({ lastSuccessAt, failingSince }) === 'ok',
+    secrets: secretsOf.get(row.id) ?? [],
   }))
-}
-
-function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
-  return {
-    id: row.webhook_delivery_id,
-    endpointId: row.webhook_endpoint_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    teamId: row.team_id || null,
-    state: row.state,
-    attempts: row.attempts,
-    lastAttemptAt: row.last_attempt_at,
-    nextAttemptAt: row.next_attempt_at,
-    responseStatus: row.response_status,
-    durationMs: row.duration_ms,
-    errorCode: row.error_code,
-  }
-}
-
-function dueDeliveryOf(row: WebhookDeliveryRow): DueDelivery {
-  const { id, endpointId, eventId, eventType, teamId, attempts } = deliveryOf(row)
-  return {
-    id,
-    endpointId,
-    eventId,
-    eventType,
-    teamId,
-    attempts,
-    body: row.body,
-    firstAttemptAt: row.first_attempt_at,
-  }
 }

@@ -1,5 +1,4 @@
 import type { AuditAction } from '../../domain/audit/audit-event.ts'
-import type { Environment } from '../../domain/environment.ts'
 import type { EventType } from '../../domain/event/event.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { SecretKeyRetired } from '../../domain/user-group/user-group-store.ts'
@@ -7,11 +6,11 @@ import {
   healthOfAttempts,
   nextOverlapAt,
   type WebhookEndpoint,
-  type WebhookState,
 } from '../../domain/webhook/webhook-endpoint.ts'
 import type {
   RotateWebhookSecret,
   UpdateWebhookEndpoint,
+  WebhookEndpointCommand,
   WebhookEndpointHealth,
   WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint-store.ts'
@@ -19,28 +18,24 @@ import { appendAuditEvent } from './audit-log.ts'
 import { transaction, type Attempted, type Batch, type Operation, type Operations } from './operation.ts'
 import { postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
-export interface WebhookEndpointRow {
-  readonly webhook_endpoint_id: number
-  readonly workspace_id: number
-  readonly environment: Environment
-  readonly name: string
-  readonly url: string
-  readonly event_types: string
-  readonly state: WebhookState
-  readonly created_at: number
-  readonly updated_at: number
-  readonly last_success_at: number | null
-  readonly failing_since: number | null
+/** An endpoint as it is stored: its event types are a JSON text. */
+export interface WebhookEndpointRow extends Omit<WebhookEndpoint, 'eventTypes'> {
+  readonly eventTypes: string
 }
 
-/** `secret_ends`: the ends of overlaps, separated by commas; null if there is none. */
-type FoundRow = WebhookEndpointRow & { readonly secret_ends: string | null }
+export const endpointColumns =
+  raw(`webhook_endpoint_id AS id, workspace_id AS "workspaceId", environment, name, url, event_types AS "eventTypes", state,
+  created_at AS "createdAt", updated_at AS "updatedAt"`)
 
-interface UndeliveredRow {
-  readonly webhook_endpoint_id: number
-  readonly pending: number
-  readonly failing: number
-  readonly oldest_event_id: string | null
+export type AttemptTimes = Pick<WebhookEndpointHealth, 'lastSuccessAt' | 'failingSince'>
+
+export const attemptColumns = raw('last_success_at AS "lastSuccessAt", failing_since AS "failingSince"')
+
+/** `secretEnds`: the ends of overlaps, separated by commas; null if there is none. */
+type HealthRow = WebhookEndpointRow & AttemptTimes & { readonly secretEnds: string | null }
+
+interface UndeliveredRow extends Pick<WebhookEndpointHealth, 'pending' | 'failing' | 'oldestEventId'> {
+  readonly endpointId: number
 }
 
 /** Maximum number of deliveries that one transaction deletes or redelivers. */
@@ -52,14 +47,10 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
     const { isAmbiguous } = yield* changeQueues()
     const { workspaceId, environment, name, url, eventTypes, now } = endpoint
     if (isAmbiguous) {
-      const created = yield* sql<WebhookEndpointRow & { readonly token_sealed: Uint8Array }>`
-        SELECT webhook_endpoint.*, token_sealed FROM webhook_endpoint JOIN webhook_secret USING (webhook_endpoint_id)
-        WHERE webhook_endpoint.workspace_id = ${workspaceId} AND webhook_endpoint.environment = ${environment}
-          AND created_at = ${now}`
-      const own = created.find(
-        (row) => Buffer.compare(row.token_sealed, sealSecret(row.webhook_endpoint_id).sealed) === 0,
-      )
-      if (own !== undefined) return endpointOf(own)
+      const created = yield* sql<WebhookEndpointRow>`
+        SELECT ${endpointColumns} FROM webhook_endpoint
+        WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND created_at = ${now}`
+      for (const row of created) if (yield* hasSecret(row.id, sealSecret)) return endpointOf(row)
     }
     if (needsNewName === true) {
       const others = yield* sql`SELECT 1 FROM webhook_endpoint
@@ -72,7 +63,7 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
     const [row] = yield* sql<WebhookEndpointRow>`
       INSERT INTO webhook_endpoint (workspace_id, environment, name, url, event_types, state, created_at, updated_at)
       VALUES (${workspaceId}, ${environment}, ${name}, ${url}, ${JSON.stringify(eventTypes)}, 'active', ${now}, ${now})
-      RETURNING *`
+      RETURNING ${endpointColumns}`
     const created = endpointOf(row as WebhookEndpointRow)
     const refusal = yield* addSecret(created, { sealSecret, now, overlapEndsAt: now })
     if (refusal !== null) {
@@ -85,16 +76,16 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
   },
 
   *list(scope) {
-    return yield* healthOf(yield* selectEndpoints(scope))
+    return yield* healthOf(yield* selectHealth(scope))
   },
 
   *find(scope, id) {
-    return (yield* healthOf(yield* selectEndpoints(scope, id)))[0] ?? null
+    return (yield* healthOf(yield* selectHealth(scope, id)))[0] ?? null
   },
 
   *update(command) {
     yield* changeQueues()
-    const [row] = yield* selectEndpoints(command, command.id)
+    const [row] = yield* selectEndpoint(command)
     if (row === undefined) return null
     const before = endpointOf(row)
     const event = describedUpdate(before, command)
@@ -103,7 +94,7 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
     const [updated] = yield* sql<WebhookEndpointRow>`
       UPDATE webhook_endpoint
       SET name = ${name}, url = ${url}, event_types = ${JSON.stringify(eventTypes)}, state = ${state}, updated_at = ${command.now}
-      WHERE webhook_endpoint_id = ${id} RETURNING *`
+      WHERE webhook_endpoint_id = ${id} RETURNING ${endpointColumns}`
     if (state === 'active' && before.state !== 'active')
       yield* sql`UPDATE webhook_delivery SET next_attempt_at = ${command.now}, first_attempt_at = NULL
         WHERE webhook_endpoint_id = ${id} AND next_attempt_at IS NOT NULL`
@@ -114,7 +105,7 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
   /** Leaves the deliveries to `deleteOfEndpoint`. */
   *delete(command) {
     const { isAmbiguous } = yield* changeQueues()
-    const [row] = yield* selectEndpoints(command, command.id)
+    const [row] = yield* selectEndpoint(command)
     if (row === undefined) return isAmbiguous
     yield* sql`DELETE FROM webhook_endpoint WHERE webhook_endpoint_id = ${command.id}`
     yield* sql`UPDATE webhook_leader SET position = NULL WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoint)`
@@ -124,16 +115,14 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
 
   *rotateSecret(command) {
     const { isAmbiguous } = yield* changeQueues()
-    const [row] = yield* selectEndpoints(command, command.id)
+    const [row] = yield* selectEndpoint(command)
     if (row === undefined) return null
     const endpoint = endpointOf(row)
-    if (isAmbiguous) {
-      const { sealed } = command.sealSecret(endpoint.id)
-      const rotated = yield* sql`
-        SELECT 1 FROM webhook_secret WHERE webhook_endpoint_id = ${endpoint.id} AND token_sealed = ${sealed}`
-      if (rotated.length > 0) return endpoint
-    }
-    const until = nextOverlapAt(endsOf(row), command)
+    if (isAmbiguous && (yield* hasSecret(endpoint.id, command.sealSecret))) return endpoint
+    const secrets = yield* sql<{ expires_at: number }>`
+      SELECT expires_at FROM webhook_secret WHERE webhook_endpoint_id = ${endpoint.id} AND expires_at IS NOT NULL`
+    const ends = secrets.map((secret) => secret.expires_at)
+    const until = nextOverlapAt(ends, command)
     if (until !== null) return { outcome: 'too_many_secrets', until }
     const refusal = yield* addSecret(endpoint, command)
     if (refusal !== null) return refusal
@@ -161,12 +150,23 @@ export function* deleteOfEndpoint(endpointId: number): Operation<Batch> {
   return { count: length, isDone: length < maxBatchDeliveries }
 }
 
+/** Returns whether an earlier attempt has written the secret. */
+function* hasSecret(id: number, sealSecret: RotateWebhookSecret['sealSecret']): Operation<boolean> {
+  const found = yield* sql`
+    SELECT 1 FROM webhook_secret WHERE webhook_endpoint_id = ${id} AND token_sealed = ${sealSecret(id).sealed}`
+  return found.length > 0
+}
+
+const selectEndpoint = ({ workspaceId, environment, id }: WebhookEndpointCommand) => sql<WebhookEndpointRow>`
+  SELECT ${endpointColumns} FROM webhook_endpoint
+  WHERE workspace_id = ${workspaceId} AND environment = ${environment} AND webhook_endpoint_id = ${id}`
+
 /** Selects endpoints, or one, in order of id. */
-const selectEndpoints = ({ workspaceId, environment }: TenantScope, id?: number) => sql<FoundRow>`
-  SELECT *, (
+const selectHealth = ({ workspaceId, environment }: TenantScope, id?: number) => sql<HealthRow>`
+  SELECT ${endpointColumns}, ${attemptColumns}, (
     SELECT string_agg(CAST(expires_at AS text), ',') FROM webhook_secret
     WHERE webhook_secret.webhook_endpoint_id = webhook_endpoint.webhook_endpoint_id
-  ) AS secret_ends
+  ) AS "secretEnds"
   FROM webhook_endpoint
   WHERE workspace_id = ${workspaceId} AND environment = ${environment}
     ${id === undefined ? raw('') : sql`AND webhook_endpoint_id = ${id}`}
@@ -174,8 +174,8 @@ const selectEndpoints = ({ workspaceId, environment }: TenantScope, id?: number)
 
 /** Counts undelivered events for each endpoint that has any, the one with the oldest first. An index contains all that it counts. */
 export const selectUndelivered = (condition: Sql) => sql<UndeliveredRow>`
-  SELECT webhook_endpoint_id, pending, failing,
-         (SELECT event_id FROM webhook_delivery WHERE webhook_delivery_id = oldest_id) AS oldest_event_id
+  SELECT webhook_endpoint_id AS "endpointId", pending, failing,
+         (SELECT event_id FROM webhook_delivery WHERE webhook_delivery_id = oldest_id) AS "oldestEventId"
   FROM (
     SELECT webhook_endpoint_id, count(CASE WHEN state = 'pending' THEN 1 END) AS pending,
            count(CASE WHEN state = 'failing' THEN 1 END) AS failing, min(webhook_delivery_id) AS oldest_id
@@ -183,37 +183,16 @@ export const selectUndelivered = (condition: Sql) => sql<UndeliveredRow>`
   ) AS undelivered
   ORDER BY oldest_id`
 
-function* healthOf(rows: readonly FoundRow[]): Operation<WebhookEndpointHealth[]> {
-  const wanted = sql`webhook_endpoint_id IN (
-    SELECT webhook_endpoint_id FROM ${rowsOf('wanted', { webhook_endpoint_id: 'bigint' }, rows)})`
+function* healthOf(rows: readonly HealthRow[]): Operation<WebhookEndpointHealth[]> {
+  const wanted = sql`webhook_endpoint_id IN (SELECT id FROM ${rowsOf('wanted', { id: 'bigint' }, rows)})`
   const found = rows.length === 0 ? [] : yield* selectUndelivered(wanted)
-  const undelivered = new Map(found.map((row) => [row.webhook_endpoint_id, row]))
-  return rows.map((row) => {
-    const {
-      pending = 0,
-      failing = 0,
-      oldest_event_id = null,
-    } = undelivered.get(row.webhook_endpoint_id) ?? {}
-    const attempts = { lastSuccessAt: row.last_success_at, failingSince: row.failing_since }
-    return {
-      ...endpointOf(row),
-      ...attempts,
-      health: healthOfAttempts(attempts),
-      pending,
-      failing,
-      oldestEventId: oldest_event_id,
-      previousSecretsValidUntil: endsOf(row),
-    }
-  })
-}
-
-function endsOf({ secret_ends: ends }: FoundRow): number[] {
-  return ends === null
-    ? []
-    : ends
-        .split(',')
-        .map(Number)
-        .sort((a, b) => a - b)
+  const undelivered = new Map(found.map(({ endpointId, ...counts }) => [endpointId, counts]))
+  return rows.map(({ secretEnds, ...row }) => ({
+    ...endpointOf(row),
+    health: healthOfAttempts(row),
+    ...(undelivered.get(row.id) ?? { pending: 0, failing: 0, oldestEventId: null }),
+    previousSecretsValidUntil: (secretEnds?.split(',') ?? []).map(Number).sort((a, b) => a - b),
+  }))
 }
 
 /** The first statement locks the table before it looks for the retired key (`SecretKeyRetirement`). */
@@ -235,18 +214,8 @@ function* addSecret(
   return null
 }
 
-export function endpointOf(row: WebhookEndpointRow): WebhookEndpoint {
-  return {
-    id: row.webhook_endpoint_id,
-    workspaceId: row.workspace_id,
-    environment: row.environment,
-    name: row.name,
-    url: row.url,
-    eventTypes: JSON.parse(row.event_types) as EventType[],
-    state: row.state,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+export function endpointOf<Row extends WebhookEndpointRow>(row: Row) {
+  return { ...row, eventTypes: JSON.parse(row.eventTypes) as EventType[] }
 }
 
 /** Returns details of an audit event. A URL may have a secret in its path or query, so they contain its origin only. */

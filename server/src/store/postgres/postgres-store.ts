@@ -141,7 +141,7 @@ export async function storeOver(
   const coalescers = new ScopedCoalescers(primary.poolSize, distribution, observer)
   const mappings = new Mappings(primary, coalescers)
   const statements = new UserGroupStatements(primary, coalescers, mappings)
-  const tokens = new UserGroupTokens(retry, statements, distribution)
+  const tokens = new UserGroupTokens(statements)
   const events = new Events(retry, distribution)
   await events.removeForeign()
   const stopFence = primary.fence?.start(primary, () => retry.succeeded)

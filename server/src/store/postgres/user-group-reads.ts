@@ -127,10 +127,6 @@ export class UserGroupReads {
     return rows.map((row) => userGroupOf(query, row))
   }
 
-  deleteExpiredIdempotencyKeys(now: number): Promise<number> {
-    return this.tokens.deleteExpiredRecords(now)
-  }
-
   protected async selectById(
     { workspaceId, environment }: TenantScope,
     teamId: number,

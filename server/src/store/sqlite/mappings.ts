@@ -14,35 +14,30 @@ import type { JsonText } from '../../domain/json/json-text.ts'
 import type { TenantScope } from '../../domain/tenant-scope.ts'
 import type { EntryChanges } from '../../domain/user-group/decisions.ts'
 import type { RefusedMapping } from '../../domain/user-group/user-group-store.ts'
-import type { DataSourceRow, SchemaRow } from '../cold/data-sources.ts'
 import { ResolvedMappings } from '../resolved-mappings.ts'
 
 type EntryValues = [number, Environment, string, string, number]
 
 /** Looks up what the entries of mappings name, and keeps the index of mapping entries. */
 export class Mappings {
-  readonly #selectSchema: Statement<[number, Environment, number], SchemaRow>
-  readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], SchemaRow>
-  readonly #selectById: Statement<[number, number], DataSourceRow>
-  readonly #selectByProvidedId: Statement<[number, string], DataSourceRow>
+  readonly #selectSchema: Statement<[number, Environment, number], RegisteredEntry['schema']>
+  readonly #selectSchemaByProvidedId: Statement<[number, Environment, string], RegisteredEntry['schema']>
+  readonly #selectById: Statement<[number, number], RegisteredEntry['dataSource']>
+  readonly #selectByProvidedId: Statement<[number, string], RegisteredEntry['dataSource']>
   readonly #selectVersion: Statement<[number, Environment], string>
   readonly #insertEntry: Statement<EntryValues>
   readonly #deleteEntry: Statement<EntryValues>
   readonly #resolvedMappings = new ResolvedMappings()
 
   constructor(database: Database) {
-    this.#selectSchema = database.prepare(
-      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND schema_id = ?',
-    )
-    this.#selectSchemaByProvidedId = database.prepare(
-      'SELECT * FROM schema WHERE workspace_id = ? AND environment = ? AND provided_id = ?',
-    )
-    this.#selectById = database.prepare(
-      'SELECT * FROM data_source WHERE schema_id = ? AND data_source_id = ?',
-    )
-    this.#selectByProvidedId = database.prepare(
-      'SELECT * FROM data_source WHERE schema_id = ? AND provided_id = ?',
-    )
+    const schemas =
+      'SELECT schema_id AS id, provided_id AS providedId FROM schema WHERE workspace_id = ? AND environment = ?'
+    this.#selectSchema = database.prepare(`${schemas} AND schema_id = ?`)
+    this.#selectSchemaByProvidedId = database.prepare(`${schemas} AND provided_id = ?`)
+    const dataSources =
+      'SELECT data_source_id AS id, provided_id AS providedId, name FROM data_source WHERE schema_id = ?'
+    this.#selectById = database.prepare(`${dataSources} AND data_source_id = ?`)
+    this.#selectByProvidedId = database.prepare(`${dataSources} AND provided_id = ?`)
     this.#selectVersion = database
       .prepare<[number, Environment], string>(
         'SELECT version FROM registry WHERE workspace_id = ? AND environment = ?',
@@ -68,15 +63,11 @@ export class Mappings {
       this.#selectSchemaByProvidedId.get(workspaceId, environment, schemaKey) ??
       (schemaId === null ? undefined : this.#selectSchema.get(workspaceId, environment, schemaId))
     const id = parseId(key)
-    const row =
+    const dataSource =
       schema &&
-      (this.#selectByProvidedId.get(schema.schema_id, key) ??
-        (id === null ? undefined : this.#selectById.get(schema.schema_id, id)))
-    return {
-      schemaKey,
-      schema: schema ? { id: schema.schema_id, providedId: schema.provided_id } : null,
-      dataSource: row ? { id: row.data_source_id, providedId: row.provided_id, name: row.name } : null,
-    }
+      (this.#selectByProvidedId.get(schema.id, key) ??
+        (id === null ? undefined : this.#selectById.get(schema.id, id)))
+    return { schemaKey, schema: schema ?? null, dataSource: dataSource ?? null }
   }
 
   check(scope: TenantScope, toCheck: MappingToCheck | null): RefusedMapping | null {

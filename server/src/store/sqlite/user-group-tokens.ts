@@ -45,7 +45,6 @@ export class UserGroupTokens {
   readonly #selectRecord: Statement<[number, number, Uint8Array], IdempotencyRow>
   readonly #saveRecord: Statement
   readonly #deleteRecords: Statement<[number, number]>
-  readonly #deleteExpiredRecords: Statement<[number]>
 
   constructor(database: Database, integrity: Pick<Integrity, 'refuseAbsence'>) {
     this.#integrity = integrity
@@ -77,7 +76,6 @@ export class UserGroupTokens {
     this.#deleteRecords = database.prepare(
       'DELETE FROM idempotency_key WHERE workspace_id = ? AND team_id = ?',
     )
-    this.#deleteExpiredRecords = database.prepare('DELETE FROM idempotency_key WHERE expires_at <= ?')
   }
 
   find(tenantScope: TenantScope, token: TokenReference): FoundToken | null {
@@ -127,10 +125,6 @@ export class UserGroupTokens {
       token.sealed,
       expiresAt,
     )
-  }
-
-  deleteExpiredRecords(now: number): number {
-    return this.#deleteExpiredRecords.run(now).changes
   }
 
   /** Deletes the superseded tokens and idempotency keys of a user group. */

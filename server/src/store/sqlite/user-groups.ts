@@ -251,10 +251,6 @@ export class UserGroups implements Synchronous<Omit<UserGroupStore, 'getOrCreate
     return this.#changeTracker.isUnchanged(location.teamId, stamp)
   }
 
-  deleteExpiredIdempotencyKeys(now: number): number {
-    return this.#tokens.deleteExpiredRecords(now)
-  }
-
   /** Returns the id after the highest one ever used. The insertion marks it as used. @throws Fault `unavailable` */
   #nextTeamId(): number {
     const last = this.#statements.selectLastTeamId.get() ?? 0

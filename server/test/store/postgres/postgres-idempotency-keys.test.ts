@@ -11,6 +11,6 @@ test('PostgreSQL: expired idempotency keys are deleted, also if they are more th
   await session.query(`INSERT INTO idempotency_key
       (workspace_id, team_id, expires_at, bucket, environment, key_hash, fingerprint, provided_id, name, token_key_id, token_sealed)
     SELECT 1, number, number, 0, 'Customer', '\\x00', '\\x00', 'a', 'A', 'k1', '\\x00' FROM generate_series(1, 2002) AS number`)
-  assert.equal(await store.userGroups.deleteExpiredIdempotencyKeys(2001), 2001)
+  assert.equal(await store.userGroupHistory.deleteExpiredIdempotencyKeys(2001), 2001)
   assert.equal(await rowsOf(url, 'idempotency_key'), 1)
 })
