@@ -3,7 +3,7 @@ import type { Caller } from '../caller.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
-import { searchBudgetMs, type Page } from '../util/page.ts'
+import { allPages, fillPage, type Page, type PageQuery } from '../util/page.ts'
 
 type Ports = Pick<Store, 'audit' | 'userGroups'>
 
@@ -42,34 +42,27 @@ export class AuditLog {
   async list(
     tenantScope: TenantScope,
     filter: AuditFilter,
-    { position: start, limit }: { position: string | null; limit: number },
+    { position: start, limit }: PageQuery,
   ): Promise<Page<AuditEvent>> {
     const { workspaceId, environment } = tenantScope
     const { since = 0, until = Infinity } = filter
     const { teamId, ...rest } = await this.#withTeamId(tenantScope, filter)
     const matches = matcherOf(rest)
-    const end = this.#clock.monotonic() + searchBudgetMs
-    const items: AuditEvent[] = []
-    let position = start ?? firstEventId(until)
-    do {
-      const wanted = limit - items.length
+    return fillPage(this.#clock, { position: start, limit }, async ({ position, limit: wanted }) => {
       const batchSize = matches === null ? wanted : filterBatchSize
       const events = await this.#store.audit.list({
         workspaceId,
         environment,
         ...(teamId !== undefined && { teamId }),
         since,
-        beforeEventId: position,
+        beforeEventId: position ?? firstEventId(until),
         limit: batchSize,
       })
-      const found = (matches === null ? events : events.filter(matches)).slice(0, wanted)
-      items.push(...found)
-      const last = found.length === wanted ? found.at(-1) : events.at(-1)
+      const items = (matches === null ? events : events.filter(matches)).slice(0, wanted)
+      const last = items.length === wanted ? items.at(-1) : events.at(-1)
       const isEnd = events.length < batchSize && last === events.at(-1)
-      if (last === undefined || isEnd) return { items, position: null }
-      position = last.eventId
-    } while (items.length < limit && this.#clock.monotonic() < end)
-    return { items, position }
+      return { items, position: last === undefined || isEnd ? null : last.eventId }
+    })
   }
 
   /**
@@ -85,16 +78,8 @@ export class AuditLog {
     const scope = { workspaceId, environment }
     const now = this.#clock.now()
     await this.#store.audit.recordExport({ ...scope, author, requestId, conditions, now })
-    return this.#listAll(scope, { ...filter, until: Math.min(filter.until ?? Infinity, now) })
-  }
-
-  async *#listAll(scope: TenantScope, filter: AuditFilter): AsyncGenerator<readonly AuditEvent[]> {
-    let position: string | null = null
-    do {
-      const page: Page<AuditEvent> = await this.list(scope, filter, { position, limit: filterBatchSize })
-      yield page.items
-      position = page.position
-    } while (position !== null)
+    const untilNow = { ...filter, until: Math.min(filter.until ?? Infinity, now) }
+    return allPages((position) => this.list(scope, untilNow, { position, limit: filterBatchSize }))
   }
 
   async #withTeamId({ workspaceId, environment }: TenantScope, filter: AuditFilter): Promise<AuditFilter> {

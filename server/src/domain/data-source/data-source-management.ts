@@ -19,8 +19,8 @@ export class DataSourceManagement {
   }
 
   /** @throws Fault `unavailable` */
-  listSchemas({ workspaceId, environment }: TenantScope): Promise<Schema[]> {
-    return this.#store.dataSources.listSchemas(workspaceId, environment)
+  listSchemas(scope: TenantScope): Promise<Schema[]> {
+    return this.#store.dataSources.listSchemas(scope)
   }
 
   /** @throws Fault `already_exists`, `in_use`, `unavailable` */

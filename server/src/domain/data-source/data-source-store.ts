@@ -1,5 +1,4 @@
 import type { Actor } from '../audit/audit-event.ts'
-import type { Environment } from '../environment.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { DataSource, MappingEntry, ResolvedEntry, Schema } from './data-source.ts'
 
@@ -9,7 +8,7 @@ export interface DataSourceStore {
   createSchema(schema: NewSchema): Promise<Schema | NotRegistered>
 
   /** Returns all schemas, in order of id. */
-  listSchemas(workspaceId: number, environment: Environment): Promise<Schema[]>
+  listSchemas(scope: TenantScope): Promise<Schema[]>
 
   /** Renames the schema. Writes nothing if it has the name. Returns false if there is no such schema. */
   renameSchema(command: RenameRegistered): Promise<boolean>
@@ -36,11 +35,7 @@ export interface DataSourceStore {
   listShared(query: ListSharedDataSources): Promise<SharedDataSources>
 
   /** Looks up mapping entries. Returns one result per entry, in the same order. */
-  resolveEntries(
-    workspaceId: number,
-    environment: Environment,
-    entries: readonly MappingEntry[],
-  ): Promise<readonly ResolvedEntry[]>
+  resolveEntries(scope: TenantScope, entries: readonly MappingEntry[]): Promise<readonly ResolvedEntry[]>
 }
 
 /** `provided_id_mapped`: a mapping already names another schema or data source by this text as an id. */

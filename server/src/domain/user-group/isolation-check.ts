@@ -9,7 +9,7 @@ import { Fault } from '../fault.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import type { Clock } from '../util/clock.ts'
-import { searchBudgetMs, type Page } from '../util/page.ts'
+import { allPages, searchBudgetMs, type Page, type PageQuery } from '../util/page.ts'
 import {
   affectedOf,
   maxAffected,
@@ -77,7 +77,7 @@ export class IsolationCheck {
   async list(
     tenantScope: TenantScope,
     filter: FindingFilter,
-    { position: start, limit }: { position: string | null; limit: number },
+    { position: start, limit }: PageQuery,
   ): Promise<Page<IsolationFinding>> {
     const { workspaceId, environment } = tenantScope
     const end = this.#clock.monotonic() + searchBudgetMs
@@ -136,17 +136,8 @@ export class IsolationCheck {
   }
 
   /** Lists all findings, in batches. @throws Fault `unavailable` */
-  async *listAll(
-    { workspaceId, environment }: TenantScope,
-    filter: FindingFilter,
-  ): AsyncGenerator<readonly IsolationFinding[]> {
-    const scope = { workspaceId, environment }
-    let position: string | null = null
-    do {
-      const page: Page<IsolationFinding> = await this.list(scope, filter, { position, limit: exportedBatch })
-      yield page.items
-      position = page.position
-    } while (position !== null)
+  listAll(scope: TenantScope, filter: FindingFilter): AsyncGenerator<readonly IsolationFinding[]> {
+    return allPages((position) => this.list(scope, filter, { position, limit: exportedBatch }))
   }
 
   /** @throws Fault `not_found`, `unavailable` */
@@ -186,8 +177,8 @@ export class IsolationCheck {
       throw new Fault('not_found', 'Nobody has accepted such a finding in this environment')
   }
 
-  async #isRegistryUsed({ workspaceId, environment }: TenantScope): Promise<boolean> {
-    return (await this.#store.dataSources.listSchemas(workspaceId, environment)).length > 0
+  async #isRegistryUsed(tenantScope: TenantScope): Promise<boolean> {
+    return (await this.#store.dataSources.listSchemas(tenantScope)).length > 0
   }
 
   async #withAcceptances(
@@ -205,8 +196,7 @@ export class IsolationCheck {
   }
 
   async #findOne(tenantScope: TenantScope, { kind, entry }: FindingKey): Promise<Found | null> {
-    const { workspaceId, environment } = tenantScope
-    const [resolved] = await this.#store.dataSources.resolveEntries(workspaceId, environment, [entry])
+    const [resolved] = await this.#store.dataSources.resolveEntries(tenantScope, [entry])
     if (kind === 'shared' && resolved?.schema && resolved.dataSource) {
       const schemaProvidedId = resolved.schema.providedId
       const found = await this.#findShared(tenantScope, { ...resolved.dataSource, schemaProvidedId })
@@ -246,11 +236,7 @@ export class IsolationCheck {
     isRegistryUsed: boolean,
   ): Promise<{ readonly entry: MappingEntry; readonly resolved: ResolvedEntry | undefined }[]> {
     const entries = counts.map(({ entry }) => entry)
-    const all = await this.#store.dataSources.resolveEntries(
-      tenantScope.workspaceId,
-      tenantScope.environment,
-      entries,
-    )
+    const all = await this.#store.dataSources.resolveEntries(tenantScope, entries)
     return counts.flatMap(({ entry, count }, i) => {
       const resolved = all[i]
       if (resolved?.dataSource && !isNamedById(resolved)) return []
@@ -268,10 +254,10 @@ export class IsolationCheck {
   ): Promise<Found | null> {
     if (!resolved?.schema || !isNamedById(resolved)) return null
     const filter: UserGroupFilter = { mappedTo: [entry], schemaKey: resolved.schema.providedId }
-    const affected = await collectAffected(async (position, limit) => {
-      const query = { workspaceId, environment, filter, position, limit }
-      const found = await this.#store.userGroupSearch.search(query)
-      return { items: found.userGroups, position: found.position }
+    const affected = await collectAffected(async (page) => {
+      const query = { workspaceId, environment, filter, ...page }
+      const { userGroups: items, position } = await this.#store.userGroupSearch.search(query)
+      return { items, position }
     })
     const { dataSource } = resolved
     return affected.total.count === 0 ? null : { kind: 'mapped_twice', entry, dataSource, affected }
@@ -288,23 +274,20 @@ export class IsolationCheck {
   }
 
   #affectedBy(tenantScope: TenantScope, entry: MappingEntry): Promise<AffectedUserGroups> {
-    return collectAffected((position, limit) =>
-      this.#management.search(tenantScope, { mappedTo: entry }, { position, limit }),
-    )
+    return collectAffected((page) => this.#management.search(tenantScope, { mappedTo: entry }, page))
   }
 }
 
 /** Reads pages until enough user groups are known. */
 async function collectAffected(
-  read: (position: string | null, limit: number) => Promise<Page<TokenlessUserGroup>>,
+  read: (page: PageQuery) => Promise<Page<TokenlessUserGroup>>,
 ): Promise<AffectedUserGroups> {
   const userGroups: TokenlessUserGroup[] = []
-  let position: string | null = null
-  do {
-    const page: Page<TokenlessUserGroup> = await read(position, maxAffected + 1 - userGroups.length)
-    userGroups.push(...page.items)
-    position = page.position
-  } while (position !== null && userGroups.length <= maxAffected)
+  const pages = allPages((position) => read({ position, limit: maxAffected + 1 - userGroups.length }))
+  for await (const items of pages) {
+    userGroups.push(...items)
+    if (userGroups.length > maxAffected) break
+  }
   return affectedOf(userGroups)
 }
 

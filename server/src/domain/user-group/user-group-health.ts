@@ -1,9 +1,9 @@
-import { mappingEntries, type MappingEntry, type ResolvedEntry } from '../data-source/data-source.ts'
+import { mappingEntries, type MappingEntry } from '../data-source/data-source.ts'
 import type { JsonText } from '../json/json-text.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { locationOf } from './location.ts'
-import { maxCounted, searchBudgetMs, type Page, type Total } from '../util/page.ts'
+import { allPages, countParts, fillPage, type Page, type Total } from '../util/page.ts'
 import type { Clock } from '../util/clock.ts'
 import type { TokenlessUserGroup } from './user-group.ts'
 import { listBatchSize, type SearchPage, type UserGroupManagement } from './user-group-management.ts'
@@ -45,62 +45,40 @@ export class HealthSearch {
   async search(
     tenantScope: TenantScope,
     search: UserGroupSearch,
-    { position: start, limit, sort }: SearchPage,
+    { sort, ...page }: SearchPage,
     problem?: HealthProblem,
   ): Promise<Page<WithHealth>> {
-    const end = this.#clock.monotonic() + searchBudgetMs
-    const items: WithHealth[] = []
-    let position = start
-    do {
-      const page = { position, limit: limit - items.length, sort }
-      const found = await this.#management.search(tenantScope, search, page)
-      const healths = await healthOf(this.#store, tenantScope, found.items)
-      const all = found.items.map((userGroup, i) => ({ ...userGroup, health: healths[i] as UserGroupHealth }))
-      items.push(...all.filter(({ health }) => problem === undefined || hasProblem(health, problem)))
-      position = found.position
-    } while (
-      problem !== undefined &&
-      position !== null &&
-      items.length < limit &&
-      this.#clock.monotonic() < end
-    )
-    return { items, position }
+    return fillPage(this.#clock, page, async (part) => {
+      const { items, position } = await this.#management.search(tenantScope, search, { ...part, sort })
+      const healths = await healthOf(this.#store, tenantScope, items)
+      const all = items.map((userGroup, i) => ({ ...userGroup, health: healths[i] as UserGroupHealth }))
+      const some = all.filter(({ health }) => problem === undefined || hasProblem(health, problem))
+      return { items: some, position }
+    })
   }
 
   /** Lists all user groups that a search finds, in batches. It is not a snapshot of one time. @throws Fault `unavailable` */
-  async *listAll(
+  listAll(
     tenantScope: TenantScope,
     search: UserGroupSearch,
     problem?: HealthProblem,
-  ): AsyncGenerator<TokenlessUserGroup[]> {
-    let position: string | null = null
-    do {
+  ): AsyncGenerator<readonly TokenlessUserGroup[]> {
+    return allPages<TokenlessUserGroup>((position) => {
       const page = { position, limit: listBatchSize }
-      const found: Page<TokenlessUserGroup> = await (problem === undefined
+      return problem === undefined
         ? this.#management.search(tenantScope, search, page)
-        : this.search(tenantScope, search, page, problem))
-      if (found.items.length > 0) yield [...found.items]
-      position = found.position
-    } while (position !== null)
+        : this.search(tenantScope, search, page, problem)
+    })
   }
 
   /** Counts the user groups that a search finds, for about twice `searchBudgetMs`. @throws Fault `unavailable` */
   async count(tenantScope: TenantScope, search: UserGroupSearch, problem?: HealthProblem): Promise<Total> {
     if (problem === undefined) return this.#management.count(tenantScope, search)
-    const end = this.#clock.monotonic() + searchBudgetMs
-    let count = 0
-    let position: string | null = null
-    do {
-      const page: Page<WithHealth> = await this.search(
-        tenantScope,
-        search,
-        { position, limit: listBatchSize },
-        problem,
-      )
-      count += page.items.length
-      position = page.position
-    } while (position !== null && count <= maxCounted && this.#clock.monotonic() < end)
-    return count > maxCounted ? { count: maxCounted, isExact: false } : { count, isExact: position === null }
+    return countParts(this.#clock, async (start) => {
+      const page = { position: start, limit: listBatchSize }
+      const { items, position } = await this.search(tenantScope, search, page, problem)
+      return { count: items.length, position }
+    })
   }
 }
 
@@ -129,22 +107,19 @@ async function healthOf(
 /** Counts the entries of each mapping that name no registered data source; 0 if no schema is registered. */
 export async function countUnresolved(
   store: Pick<Store, 'dataSources'>,
-  { workspaceId, environment }: TenantScope,
+  scope: TenantScope,
   mappings: readonly (JsonText | null)[],
 ): Promise<number[]> {
   const entriesOf = mappings.map(mappingEntries)
   // User groups usually share schemas and often data sources, so look up each entry once.
   const entries = new Map(entriesOf.flat().map((entry) => [keyOf(entry), entry]))
-  const schemas = entries.size === 0 ? [] : await store.dataSources.listSchemas(workspaceId, environment)
+  const schemas = entries.size === 0 ? [] : await store.dataSources.listSchemas(scope)
   const unresolved = new Set<string>()
   const all = schemas.length === 0 ? [] : [...entries]
   for (let i = 0; i < all.length; i += maxEntries) {
     const some = all.slice(i, i + maxEntries)
-    const resolved: readonly ResolvedEntry[] = await store.dataSources.resolveEntries(
-      workspaceId,
-      environment,
-      some.map(([, entry]) => entry),
-    )
+    const wanted = some.map(([, entry]) => entry)
+    const resolved = await store.dataSources.resolveEntries(scope, wanted)
     for (const [j, [key]] of some.entries()) if (!resolved[j]?.dataSource) unresolved.add(key)
   }
   return entriesOf.map((ofGroup) => ofGroup.filter((entry) => unresolved.has(keyOf(entry))).length)

@@ -12,7 +12,7 @@ import type { JsonText } from '../json/json-text.ts'
 import { isTokenActive } from './decisions.ts'
 import { locationOf } from './location.ts'
 import type { GracePeriod } from './user-group-history-store.ts'
-import type { UserGroupSearch, UserGroupSort } from './user-group-search-store.ts'
+import type { UserGroupFilter, UserGroupSearch, UserGroupSort } from './user-group-search-store.ts'
 import type { ExpectedUserGroup } from './user-group-store.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -26,7 +26,7 @@ import {
   type UserGroupContent,
   type UserGroupVersion,
 } from './user-group.ts'
-import { maxCounted, searchBudgetMs, type Page, type Total } from '../util/page.ts'
+import { countParts, fillPage, type Page, type PageQuery, type Total } from '../util/page.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { revisionMismatch, userGroupNotFound, type UserGroupService } from './user-group-service.ts'
 
@@ -60,9 +60,7 @@ export type LeakedToken =
   | { readonly kind: 'unknown' }
 
 /** The page of a search to return. */
-export interface SearchPage {
-  readonly position: string | null
-  readonly limit: number
+export interface SearchPage extends PageQuery {
   readonly sort?: UserGroupSort | undefined
 }
 
@@ -88,47 +86,25 @@ export class UserGroupManagement {
    */
   async search(
     tenantScope: TenantScope,
-    { mappedTo, ...filter }: UserGroupSearch,
-    { position: start, limit, sort }: SearchPage,
+    search: UserGroupSearch,
+    { sort, ...page }: SearchPage,
   ): Promise<Page<TokenlessUserGroup>> {
     const { workspaceId, environment } = tenantScope
-    const entries = mappedTo && { mappedTo: await this.#spellingsOf(tenantScope, mappedTo) }
-    const end = this.#clock.monotonic() + searchBudgetMs
-    const items: TokenlessUserGroup[] = []
-    let position = start
-    do {
-      const found = await this.#store.userGroupSearch.search({
-        workspaceId,
-        environment,
-        filter: { ...filter, ...entries },
-        sort,
-        position,
-        limit: limit - items.length,
-      })
-      items.push(...found.userGroups)
-      position = found.position
-    } while (position !== null && items.length < limit && this.#clock.monotonic() < end)
-    return { items, position }
+    const filter = await this.#filterOf(tenantScope, search)
+    return fillPage(this.#clock, page, async (part) => {
+      const query = { workspaceId, environment, filter, sort, ...part }
+      const { userGroups: items, position } = await this.#store.userGroupSearch.search(query)
+      return { items, position }
+    })
   }
 
   /** Counts the user groups that a search finds, for about `searchBudgetMs`. @throws Fault `unavailable` */
-  async count(tenantScope: TenantScope, { mappedTo, ...filter }: UserGroupSearch): Promise<Total> {
+  async count(tenantScope: TenantScope, search: UserGroupSearch): Promise<Total> {
     const { workspaceId, environment } = tenantScope
-    const entries = mappedTo && { mappedTo: await this.#spellingsOf(tenantScope, mappedTo) }
-    const end = this.#clock.monotonic() + searchBudgetMs
-    let count = 0
-    let position: string | null = null
-    do {
-      const found = await this.#store.userGroupSearch.count({
-        workspaceId,
-        environment,
-        filter: { ...filter, ...entries },
-        position,
-      })
-      count += found.count
-      position = found.position
-    } while (position !== null && count <= maxCounted && this.#clock.monotonic() < end)
-    return count > maxCounted ? { count: maxCounted, isExact: false } : { count, isExact: position === null }
+    const filter = await this.#filterOf(tenantScope, search)
+    return countParts(this.#clock, (position) =>
+      this.#store.userGroupSearch.count({ workspaceId, environment, filter, position }),
+    )
   }
 
   /** Lists all user groups by provided id, in batches. It is not a snapshot of one time. @throws Fault `unavailable` */
@@ -350,27 +326,30 @@ export class UserGroupManagement {
   async #resolve(tenantScope: TenantScope, mapping: JsonText | null): Promise<UserGroupDetails['entries']> {
     const entries = mappingEntries(mapping)
     if (entries.length === 0) return []
-    const resolved = await this.#store.dataSources.resolveEntries(
-      tenantScope.workspaceId,
-      tenantScope.environment,
-      entries,
-    )
+    const resolved = await this.#store.dataSources.resolveEntries(tenantScope, entries)
     return resolved.map((entry, i) => ({ ...entry, dataSourceKey: entries[i]?.[1] ?? '' }))
+  }
+
+  async #filterOf(
+    tenantScope: TenantScope,
+    { mappedTo, ...filter }: UserGroupSearch,
+  ): Promise<UserGroupFilter> {
+    return mappedTo ? { ...filter, mappedTo: await this.#spellingsOf(tenantScope, mappedTo) } : filter
   }
 
   /** Returns all entries that name the same data source, or the entry itself if it names none. */
   async #spellingsOf(tenantScope: TenantScope, entry: MappingEntry): Promise<readonly MappingEntry[]> {
-    const { workspaceId, environment } = tenantScope
-    const [named] = await this.#store.dataSources.resolveEntries(workspaceId, environment, [entry])
+    const { dataSources } = this.#store
+    const [named] = await dataSources.resolveEntries(tenantScope, [entry])
     const dataSource = named?.dataSource
     if (!dataSource) return [entry]
-    const schema = schemaOfKey(await this.#store.dataSources.listSchemas(workspaceId, environment), entry[0])
+    const schema = schemaOfKey(await dataSources.listSchemas(tenantScope), entry[0])
     // The schema was deleted after the lookup of its data source.
     if (schema === undefined) return [entry]
     const spellings = [schema.providedId, String(schema.id)].flatMap((schemaKey) =>
       [dataSource.providedId, String(dataSource.id)].map((key) => [schemaKey, key] as const),
     )
-    const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, spellings)
+    const resolved = await dataSources.resolveEntries(tenantScope, spellings)
     return spellings.filter((_, i) => resolved[i]?.dataSource?.id === dataSource.id)
   }
 }

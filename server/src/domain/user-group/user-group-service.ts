@@ -312,11 +312,11 @@ export class UserGroupService {
   }
 
   /** @throws Fault `validation_failed` if the mapping is refused, `unavailable` */
-  async #checkMapping({ workspaceId, environment }: TenantScope, change: UserGroupChange): Promise<void> {
+  async #checkMapping(scope: TenantScope, change: UserGroupChange): Promise<void> {
     const toCheck = mappingToCheck({ change, mappingMode: this.#mappingMode })
     if (toCheck === null) return
     const entries = mappingEntries(toCheck.mapping)
-    const resolved = await this.#store.dataSources.resolveEntries(workspaceId, environment, entries)
+    const resolved = await this.#store.dataSources.resolveEntries(scope, entries)
     const refused = refusedEntries(resolved, toCheck.mode)
     if (refused.length > 0) throw mappingRefused(refused)
   }

@@ -60,7 +60,7 @@ export const dataSources: Operations<Omit<DataSourceStore, 'resolveEntries'>> = 
     return true
   },
 
-  *listSchemas(workspaceId, environment) {
+  *listSchemas({ workspaceId, environment }) {
     return yield* sql<Schema>`SELECT ${schemaColumns} FROM schema
       WHERE workspace_id = ${workspaceId} AND environment = ${environment} ORDER BY schema_id`
   },

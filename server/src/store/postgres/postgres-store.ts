@@ -153,8 +153,8 @@ export async function storeOver(
     userGroupSearch: searchPort(runner, searchLimits),
     dataSources: {
       ...cold.dataSources,
-      resolveEntries: (workspaceId, environment, entries) =>
-        retry.run(async () => (await mappings.resolveEntries({ workspaceId, environment }, entries)).entries),
+      resolveEntries: (scope, entries) =>
+        retry.run(async () => (await mappings.resolveEntries(scope, entries)).entries),
     },
     apiTokens: { ...cold.apiTokens, find: new ApiTokenLookup(primary, retry, observer).find },
     secretKeys: { ...cold.secretKeys, retire: new SecretKeyRetirement(primary, retry, distribution).retire },

@@ -75,10 +75,8 @@ export function openSqliteStore(path: string, options: SqliteOptions): Store {
     userGroupSearch: searchPort(runner, searchLimits),
     dataSources: {
       ...cold.dataSources,
-      resolveEntries: (workspaceId, environment, entries) =>
-        commit.run('DataSources.resolveEntries', () =>
-          mappings.resolveEntries({ workspaceId, environment }, entries),
-        ),
+      resolveEntries: (scope, entries) =>
+        commit.run('DataSources.resolveEntries', () => mappings.resolveEntries(scope, entries)),
     },
     events: eventsPort(commit, new Events(database)),
     integrity,

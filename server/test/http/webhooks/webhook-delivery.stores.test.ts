@@ -121,7 +121,7 @@ test('events without a user group arrive in order', async (t) => {
       name: 'S',
       createdAt: bench.time.now,
     })
-  const schemas = await bench.store.dataSources.listSchemas(1, 'Customer')
+  const schemas = await bench.store.dataSources.listSchemas({ workspaceId: 1, environment: 'Customer' })
   for (const { id } of schemas)
     await bench.store.dataSources.deleteSchema({ ...caller, id, now: bench.time.now })
   await stepUntil(bench.dispatcher(), () => isDelivered(bench, endpoint.id, 4))

@@ -84,7 +84,7 @@ export function describeEntries(name: string, openFreshStore: () => Promise<Stor
   describe(`${name}: resolving mapping entries`, () => {
     open()
     const resolve = ({ tenantScope }: Registry, entries: readonly MappingEntry[]) =>
-      store.dataSources.resolveEntries(tenantScope.workspaceId, tenantScope.environment, entries)
+      store.dataSources.resolveEntries(tenantScope, entries)
 
     it('returns one result per entry, in the given order, including duplicates', async () => {
       const own = await Registry.fresh(store)

@@ -51,8 +51,7 @@ export class Registry {
     return created
   }
 
-  readonly schemas = () =>
-    this.#store.dataSources.listSchemas(this.tenantScope.workspaceId, this.tenantScope.environment)
+  readonly schemas = () => this.#store.dataSources.listSchemas(this.tenantScope)
 
   readonly dataSources = () =>
     this.#store.dataSources.list({ ...this.tenantScope, afterId: null, limit: 1000 })
