@@ -71,15 +71,14 @@ export class AuditLog {
    * @throws Fault `unavailable`
    */
   async export(
-    { workspaceId, environment, author, requestId }: Caller,
+    caller: Caller,
     filter: AuditFilter,
     conditions: object,
   ): Promise<AsyncGenerator<readonly AuditEvent[]>> {
-    const scope = { workspaceId, environment }
     const now = this.#clock.now()
-    await this.#store.audit.recordExport({ ...scope, author, requestId, conditions, now })
+    await this.#store.audit.recordExport({ ...caller, conditions, now })
     const untilNow = { ...filter, until: Math.min(filter.until ?? Infinity, now) }
-    return allPages((position) => this.list(scope, untilNow, { position, limit: filterBatchSize }))
+    return allPages((position) => this.list(caller, untilNow, { position, limit: filterBatchSize }))
   }
 
   async #withTeamId({ workspaceId, environment }: TenantScope, filter: AuditFilter): Promise<AuditFilter> {

@@ -1,4 +1,4 @@
-import { actorOf, type Caller } from '../caller.ts'
+import type { Caller } from '../caller.ts'
 import { Fault } from '../fault.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
@@ -37,17 +37,10 @@ export class ConsoleSessionManagement {
 
   /** @throws Fault `not_found`, `unavailable` */
   async end(caller: Caller, id: number): Promise<void> {
-    const { workspaceId, environment } = caller
     const session = (await this.list(caller)).find((listed) => listed.id === id)
     const isEnded =
       session !== undefined &&
-      (await this.#store.consoleSessions.end({
-        workspaceId,
-        environment,
-        hash: session.hash,
-        now: this.#clock.now(),
-        ...actorOf(caller),
-      }))
+      (await this.#store.consoleSessions.end({ ...caller, hash: session.hash, now: this.#clock.now() }))
     if (!isEnded)
       throw new Fault('not_found', 'No console session of this environment has this id, or it has ended')
   }

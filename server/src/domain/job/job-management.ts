@@ -28,21 +28,18 @@ export class JobManagement {
    * @throws Fault `forbidden` (a promotion by a caller of another environment than `Customer`), `limit_reached`
    */
   async create(
-    { workspaceId, environment, author, requestId }: Caller,
+    caller: Caller,
     job: Pick<NewJob, 'action' | 'gracePeriodSeconds' | 'selection'>,
   ): Promise<Job> {
     const { store, healthSearch, promotion, clock } = this.#parts
     const { selection } = job
-    const scope = { workspaceId, environment }
-    const searched = job.action === 'promote' ? promotion.sourceOf(scope) : scope
+    const searched = job.action === 'promote' ? promotion.sourceOf(caller) : caller
     const total =
       'teamIds' in selection
         ? { count: selection.teamIds.length, isExact: true }
         : await healthSearch.count(searched, selection.search, selection.health)
     const created = await store.jobs.create({
-      ...scope,
-      author,
-      requestId,
+      ...caller,
       ...job,
       total,
       createdAt: clock.now(),
@@ -56,21 +53,21 @@ export class JobManagement {
   }
 
   /** @throws Fault `not_found` */
-  async find({ workspaceId, environment }: TenantScope, id: number): Promise<Job> {
-    return (await this.#parts.store.jobs.find({ workspaceId, environment }, id)) ?? notFound()
+  async find(scope: TenantScope, id: number): Promise<Job> {
+    return (await this.#parts.store.jobs.find(scope, id)) ?? notFound()
   }
 
   /** Lists jobs, newest first. */
   list(
-    { workspaceId, environment }: TenantScope,
+    scope: TenantScope,
     page: { readonly beforeId: number | null; readonly limit: number },
   ): Promise<Job[]> {
-    return this.#parts.store.jobs.list({ workspaceId, environment, ...page })
+    return this.#parts.store.jobs.list({ ...scope, ...page })
   }
 
   /** Lists the results of a job. @throws Fault `not_found` */
   async listResults(
-    { workspaceId, environment }: TenantScope,
+    scope: TenantScope,
     jobId: number,
     page: {
       readonly outcome: JobOutcome | null
@@ -78,15 +75,14 @@ export class JobManagement {
       readonly limit: number
     },
   ): Promise<NumberedResult[]> {
-    await this.find({ workspaceId, environment }, jobId)
-    return this.#parts.store.jobs.listResults({ workspaceId, environment, jobId, ...page })
+    await this.find(scope, jobId)
+    return this.#parts.store.jobs.listResults({ ...scope, jobId, ...page })
   }
 
   /** Ends a job after the user groups that are in flight. A finished job stays as it is. @throws Fault `not_found` */
-  async cancel({ workspaceId, environment, author, requestId }: Caller, id: number): Promise<Job> {
+  async cancel(caller: Caller, id: number): Promise<Job> {
     const { store, clock } = this.#parts
-    const command = { workspaceId, environment, author, requestId, id, now: clock.now() }
-    return (await store.jobs.cancel(command)) ?? notFound()
+    return (await store.jobs.cancel({ ...caller, id, now: clock.now() })) ?? notFound()
   }
 }
 

@@ -1,4 +1,4 @@
-import { actorOf, type Caller } from '../caller.ts'
+import type { Caller } from '../caller.ts'
 import type { Store } from '../store.ts'
 import type { TenantScope } from '../tenant-scope.ts'
 import { locationOf, type UserGroupLocation } from '../user-group/location.ts'
@@ -188,16 +188,8 @@ export class UsageReports {
    * @throws Fault `unavailable`
    */
   async erase(caller: Caller, viewerId: string, teamId: number | null): Promise<number> {
-    const { workspaceId, environment } = caller
     const { store, marks, clock } = this.#parts
-    const scope = { workspaceId, environment }
-    const deleted = await store.usage.eraseViewer({
-      ...scope,
-      ...actorOf(caller),
-      viewerId,
-      teamId,
-      now: clock.now(),
-    })
+    const deleted = await store.usage.eraseViewer({ ...caller, viewerId, teamId, now: clock.now() })
     if (deleted > 0) marks.forget()
     return deleted
   }

@@ -165,25 +165,18 @@ export class WebhookManagement {
 
   /** Lists deliveries, newest first. @throws Fault `not_found` */
   async listDeliveries(
-    { workspaceId, environment }: TenantScope,
+    scope: TenantScope,
     endpointId: number,
     page: { state: DeliveryState | null; beforeId: number | null; limit: number },
   ): Promise<WebhookDelivery[]> {
-    const scope = { workspaceId, environment }
     const deliveries = await this.#store.webhookDeliveries.list({ ...scope, endpointId, ...page })
     if (deliveries.length === 0) await this.find(scope, endpointId)
     return deliveries
   }
 
   /** @throws Fault `not_found` */
-  async findDelivery(
-    { workspaceId, environment }: TenantScope,
-    endpointId: number,
-    id: number,
-  ): Promise<WebhookDeliveryDetails> {
-    return (
-      (await this.#store.webhookDeliveries.find({ workspaceId, environment, endpointId, id })) ?? notFound()
-    )
+  async findDelivery(scope: TenantScope, endpointId: number, id: number): Promise<WebhookDeliveryDetails> {
+    return (await this.#store.webhookDeliveries.find({ ...scope, endpointId, id })) ?? notFound()
   }
 
   /**
@@ -220,12 +213,8 @@ export class WebhookManagement {
   }
 
   /** Attempts deliveries again, also those that were made, and returns how many. @throws Fault `not_found` */
-  async redeliver(
-    { workspaceId, environment }: TenantScope,
-    endpointId: number,
-    which: Redeliver['which'],
-  ): Promise<number> {
-    const command = { workspaceId, environment, endpointId, now: this.#clock.now(), which }
+  async redeliver(scope: TenantScope, endpointId: number, which: Redeliver['which']): Promise<number> {
+    const command = { ...scope, endpointId, now: this.#clock.now(), which }
     const count = await this.#store.webhookDeliveries.redeliver(command)
     if (count === null || ('deliveryId' in which && count === 0)) notFound()
     return count
