@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { object } from './schema.ts'
 import { managementScopes } from '../domain/api-token/api-token.ts'
 import { isPerson, scopesOf, type Principal } from '../domain/principal.ts'
 import { sessionIdleMs, type OpenSession } from '../domain/console-session/console-sessions.ts'
@@ -7,17 +8,14 @@ import type { Workspace } from '../domain/workspace/workspace.ts'
 
 // The wire format of `/console/session`, between the console and its service.
 
-export const SignInBody = Type.Object({ api_token: Type.String() }, { additionalProperties: false })
+export const SignInBody = object({ api_token: Type.String() })
 export type SignInBody = Static<typeof SignInBody>
 
-export const UseLinkBody = Type.Object(
-  {
-    secret: Type.String(),
-    /** Required if somebody is signed in. Without it, the response describes the link and their sessions. */
-    confirmed: Type.Optional(Type.Literal(true)),
-  },
-  { additionalProperties: false },
-)
+export const UseLinkBody = object({
+  secret: Type.String(),
+  /** Required if somebody is signed in. Without it, the response describes the link and their sessions. */
+  confirmed: Type.Optional(Type.Literal(true)),
+})
 export type UseLinkBody = Static<typeof UseLinkBody>
 
 /** Returns a sign-in link. Browsers do not send the fragment, so no proxy and no log sees the secret. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Fault, FaultCode } from '../domain/fault.ts'
-import { textEnum } from './text-enum.ts'
+import { object, textEnum } from './schema.ts'
 
 /** The HTTP status and the meaning of each error code (contract, "Errors"). */
 export const errorTable = {
@@ -80,44 +80,35 @@ export const errorTable = {
   },
 } as const satisfies Record<FaultCode, { status: number; meaning: string }>
 
-export const ErrorResponse = Type.Object(
-  {
-    success: Type.Literal(0, { description: '0: the request failed.' }),
-    error: Type.Object(
-      {
-        code: textEnum(Object.keys(errorTable) as FaultCode[], {
-          description: 'A stable code for programs.',
-          examples: ['validation_failed'],
+export const ErrorResponse = object({
+  success: Type.Literal(0, { description: '0: the request failed.' }),
+  error: object({
+    code: textEnum(Object.keys(errorTable) as FaultCode[], {
+      description: 'A stable code for programs.',
+      examples: ['validation_failed'],
+    }),
+    message: Type.String({
+      description: 'A text for people. It may change.',
+      examples: ['name: must be a string'],
+    }),
+    request_id: Type.String({
+      description: 'The id of the request in the log of the service.',
+      examples: ['k3Jf81Qz-2s'],
+    }),
+    fields: Type.Optional(
+      Type.Array(
+        object({
+          path: Type.String({
+            description: 'A JSON Pointer (RFC 6901) into the body.',
+            examples: ['/name'],
+          }),
+          message: Type.String({ examples: ['must be a string'] }),
         }),
-        message: Type.String({
-          description: 'A text for people. It may change.',
-          examples: ['name: must be a string'],
-        }),
-        request_id: Type.String({
-          description: 'The id of the request in the log of the service.',
-          examples: ['k3Jf81Qz-2s'],
-        }),
-        fields: Type.Optional(
-          Type.Array(
-            Type.Object(
-              {
-                path: Type.String({
-                  description: 'A JSON Pointer (RFC 6901) into the body.',
-                  examples: ['/name'],
-                }),
-                message: Type.String({ examples: ['must be a string'] }),
-              },
-              { additionalProperties: false },
-            ),
-            { description: 'The invalid fields, if any.' },
-          ),
-        ),
-      },
-      { additionalProperties: false },
+        { description: 'The invalid fields, if any.' },
+      ),
     ),
-  },
-  { additionalProperties: false },
-)
+  }),
+})
 
 /** Error codes of OAuth (RFC 6749, section 5.2; RFC 6750, section 3.1). Other faults are `invalid_request`. */
 const oauthCodes: Partial<Record<FaultCode, string>> = {
@@ -135,23 +126,20 @@ export function oauthCodeOf(code: FaultCode): string {
 }
 
 /** Errors of the OAuth endpoints. */
-export const OAuthErrorResponse = Type.Object(
-  {
-    error: textEnum([...new Set([invalidRequest, ...Object.values(oauthCodes)])], {
-      description: 'A code of OAuth.',
-      examples: ['invalid_client'],
-    }),
-    error_description: Type.String({
-      description: 'A text for people. It may change.',
-      examples: ['token: is required'],
-    }),
-    request_id: Type.String({
-      description: 'The id of the request in the log of the service.',
-      examples: ['k3Jf81Qz-2s'],
-    }),
-  },
-  { additionalProperties: false },
-)
+export const OAuthErrorResponse = object({
+  error: textEnum([...new Set([invalidRequest, ...Object.values(oauthCodes)])], {
+    description: 'A code of OAuth.',
+    examples: ['invalid_client'],
+  }),
+  error_description: Type.String({
+    description: 'A text for people. It may change.',
+    examples: ['token: is required'],
+  }),
+  request_id: Type.String({
+    description: 'The id of the request in the log of the service.',
+    examples: ['k3Jf81Qz-2s'],
+  }),
+})
 
 export function oauthErrorBody(
   { code, message }: Pick<Fault, 'code' | 'message'>,

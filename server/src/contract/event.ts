@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { eventTypes, type Event } from '../domain/event/event.ts'
 import { timeOfEvent } from '../domain/audit/audit-event.ts'
-import { textEnum } from './text-enum.ts'
+import { textEnum } from './schema.ts'
 
 const EventType = textEnum(eventTypes)
 

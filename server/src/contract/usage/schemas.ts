@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { object } from '../schema.ts'
 import { limits } from '../limits.ts'
 import { date, withoutNul } from '../patterns.ts'
-import { identity, response, success } from '../user/schemas.ts'
+import { identity, success } from '../user/schemas.ts'
 
 /** Maximum number of marks in a request. */
 const maxMarks = 1000
@@ -15,26 +16,20 @@ const name = (description: string, example: string) =>
     }),
   )
 
-const UsageMark = Type.Object(
-  {
-    team_id: Type.Integer({ ...identity.team_id, maximum: limits.id }),
-    viewer_id: name('The viewer. Empty or absent if it is unknown.', 'u-7'),
-    resource: name(
-      'What was shown, for example a dashboard. Empty or absent if it is unknown.',
-      'sales-overview',
-    ),
-    day: Type.String({ description: 'The day in UTC.', pattern: date, examples: ['2026-11-28'] }),
-  },
-  { additionalProperties: false },
-)
+const UsageMark = object({
+  team_id: Type.Integer({ ...identity.team_id, maximum: limits.id }),
+  viewer_id: name('The viewer. Empty or absent if it is unknown.', 'u-7'),
+  resource: name(
+    'What was shown, for example a dashboard. Empty or absent if it is unknown.',
+    'sales-overview',
+  ),
+  day: Type.String({ description: 'The day in UTC.', pattern: date, examples: ['2026-11-28'] }),
+})
 
-export const UsageBody = Type.Object(
-  { marks: Type.Array(UsageMark, { minItems: 0, maxItems: maxMarks }) },
-  { additionalProperties: false },
-)
+export const UsageBody = object({ marks: Type.Array(UsageMark, { minItems: 0, maxItems: maxMarks }) })
 export type UsageBody = Static<typeof UsageBody>
 
-export const RecordedUsageResponse = response({
+export const RecordedUsageResponse = object({
   success,
   accepted: Type.Integer({ description: 'Number of marks that are recorded.', minimum: 0, examples: [1] }),
   ignored: Type.Integer({

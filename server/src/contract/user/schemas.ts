@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
 import { visible, withoutControlCharacters, withoutNul } from '../patterns.ts'
-import { textEnum } from '../text-enum.ts'
+import { object, textEnum } from '../schema.ts'
 
 // Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
@@ -44,38 +44,32 @@ export const Properties = Type.Unsafe<Record<string, unknown> | null>({
   examples: [propertiesExample],
 })
 
-export const UserGroupBody = Type.Object(
-  {
-    user_group_id: userGroupId,
-    name: Type.Optional(name),
-    mapping: Type.Optional(Mapping),
-    properties: Type.Optional(Properties),
-  },
-  { additionalProperties: false },
-)
+export const UserGroupBody = object({
+  user_group_id: userGroupId,
+  name: Type.Optional(name),
+  mapping: Type.Optional(Mapping),
+  properties: Type.Optional(Properties),
+})
 export type UserGroupBody = Static<typeof UserGroupBody>
 
 /** Has a wrong checksum, so that secret scanners do not report it. */
 export const tokenExample = 'ugt_customer_7Fb7YEfVMHyEMPMxMFSy6vBoWokC2MjuGpkteoedYYY51LaXwY'
 
-export const RotationBody = Type.Object(
-  {
-    current_token: Type.String({
-      description: 'The current token of the user group.',
-      examples: [tokenExample],
+export const RotationBody = object({
+  current_token: Type.String({
+    description: 'The current token of the user group.',
+    examples: [tokenExample],
+  }),
+  grace_period_seconds: Type.Optional(
+    Type.Integer({
+      description:
+        'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.',
+      minimum: 0,
+      maximum: limits.gracePeriodSeconds,
+      examples: [3600],
     }),
-    grace_period_seconds: Type.Optional(
-      Type.Integer({
-        description:
-          'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.',
-        minimum: 0,
-        maximum: limits.gracePeriodSeconds,
-        examples: [3600],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 export type RotationBody = Static<typeof RotationBody>
 
 export const success = Type.Literal(1, { description: '1: the request succeeded.' })
@@ -109,24 +103,21 @@ export const environmentTag = textEnum(environments, {
   examples: ['Customer'],
 })
 
-export const response = <T extends Parameters<typeof Type.Object>[0]>(members: T, description?: string) =>
-  Type.Object(members, { additionalProperties: false, ...(description !== undefined && { description }) })
-
-export const GetOrCreateResponse = response({
+export const GetOrCreateResponse = object({
   success,
   new_user_group: newUserGroup('True if this request created the user group.', true),
-  user_group: response({ ...identity, properties }),
+  user_group: object({ ...identity, properties }),
 })
 
-export const UpdateResponse = response({
+export const UpdateResponse = object({
   success,
   new_user_group: newUserGroup('Always false: this operation never creates.', false),
-  user_group: response({ ...identity, properties, api_environment_tag: environmentTag }),
+  user_group: object({ ...identity, properties, api_environment_tag: environmentTag }),
 })
 
-export const RotationResponse = response({
+export const RotationResponse = object({
   success,
-  user_group: response({ ...identity, api_environment_tag: environmentTag }),
+  user_group: object({ ...identity, api_environment_tag: environmentTag }),
 })
 
 /** RFC 7662, section 2.1, as form fields. */
@@ -151,11 +142,11 @@ export const IntrospectionBody = Type.Object({
 const seconds = (description: string, example: number) =>
   Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
 
-const RegisteredDataSource = response({
+const RegisteredDataSource = object({
   id: Type.Integer({ minimum: 1 }),
   provided_id: Type.String(),
   name: Type.String(),
-  schema: response({ id: Type.Integer({ minimum: 1 }), provided_id: Type.String() }),
+  schema: object({ id: Type.Integer({ minimum: 1 }), provided_id: Type.String() }),
 })
 
 const issuedTo = {
@@ -190,14 +181,14 @@ const shownUserGroup = {
 
 /** RFC 7662, section 2.2. */
 export const IntrospectionResponse = Type.Union([
-  response({
+  object({
     active: Type.Literal(true),
     token_type: Type.Literal('user_group'),
     ...issuedTo,
     exp: Type.Optional(seconds('End of the grace period; only for a superseded token', 1_790_000_600)),
     ...shownUserGroup,
   }),
-  response({
+  object({
     active: Type.Literal(true),
     token_type: Type.Literal('viewer_session'),
     ...issuedTo,
@@ -218,7 +209,7 @@ export const IntrospectionResponse = Type.Union([
       }),
     ),
   }),
-  response({
+  object({
     active: Type.Literal(false, { description: 'The token is not valid for viewing, for any reason.' }),
   }),
 ])

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { response, success, text, userGroupId } from '../user/schemas.ts'
+import { object } from '../schema.ts'
+import { success, text, userGroupId } from '../user/schemas.ts'
 import { limits } from '../limits.ts'
 import { withoutNul } from '../patterns.ts'
 
@@ -15,7 +16,7 @@ export const viewerExample = {
   locale: 'de-DE',
 }
 
-const Viewer = Type.Object(
+const Viewer = object(
   {
     id: text('Your own id of the person who looks. Compared exactly.', 'u-7'),
     name: Type.Optional(text('Name of the viewer.', 'Ada')),
@@ -33,12 +34,12 @@ const Viewer = Type.Object(
     ),
     locale: Type.Optional(Type.String({ description: 'A language tag (BCP 47).', examples: ['de-DE'] })),
   },
-  { additionalProperties: false, description: 'The person who looks.' },
+  'The person who looks.',
 )
 
 const key = Type.String({ minLength: 1, maxLength: limits.textLength, pattern: withoutNul })
 
-const Narrow = Type.Object(
+const Narrow = object(
   {
     properties: Type.Optional(
       Type.Unsafe<Record<string, unknown[]>>({
@@ -57,60 +58,54 @@ const Narrow = Type.Object(
       }),
     ),
   },
-  {
-    additionalProperties: false,
-    description: 'What the session leaves of the user group. All of it by default.',
-  },
+  'What the session leaves of the user group. All of it by default.',
 )
 
-export const CreateSessionBody = Type.Object(
-  {
-    user_group_id: userGroupId,
-    viewer: Viewer,
-    narrow: Type.Optional(Narrow),
-    resources: Type.Optional(
-      Type.Array(key, {
-        description: 'The dashboards that the session is for, by your own names. Default: all.',
-        minItems: 1,
-        maxItems: 100,
-        examples: [['sales-overview']],
-      }),
-    ),
-    expires_in_seconds: Type.Optional(
-      Type.Integer({
-        description: 'Lifetime in seconds. At most 3600 with `include` or `claims`. Default: 900.',
-        minimum: 60,
-        maximum: 86_400,
-        examples: [900],
-      }),
-    ),
-    audience: Type.Optional(
-      Type.String({
-        description: 'The engine that verifies the token itself, as its claim `aud`.',
-        minLength: 1,
-        maxLength: limits.textLength,
-        examples: ['cube'],
-      }),
-    ),
-    include: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: limits.textLength }), {
-        description:
-          'What the token itself carries of the user group, for engines that verify it themselves: `name`, or `properties.` and the name of a property.',
-        maxItems: 100,
-        examples: [['name', 'properties.regions']],
-      }),
-    ),
-    claims: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        type: 'object',
-        description: 'Other claims of the token, for engines that verify it themselves. At most 2 KiB.',
-        additionalProperties: true,
-        examples: [{ role: 'dashboard' }],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const CreateSessionBody = object({
+  user_group_id: userGroupId,
+  viewer: Viewer,
+  narrow: Type.Optional(Narrow),
+  resources: Type.Optional(
+    Type.Array(key, {
+      description: 'The dashboards that the session is for, by your own names. Default: all.',
+      minItems: 1,
+      maxItems: 100,
+      examples: [['sales-overview']],
+    }),
+  ),
+  expires_in_seconds: Type.Optional(
+    Type.Integer({
+      description: 'Lifetime in seconds. At most 3600 with `include` or `claims`. Default: 900.',
+      minimum: 60,
+      maximum: 86_400,
+      examples: [900],
+    }),
+  ),
+  audience: Type.Optional(
+    Type.String({
+      description: 'The engine that verifies the token itself, as its claim `aud`.',
+      minLength: 1,
+      maxLength: limits.textLength,
+      examples: ['cube'],
+    }),
+  ),
+  include: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: limits.textLength }), {
+      description:
+        'What the token itself carries of the user group, for engines that verify it themselves: `name`, or `properties.` and the name of a property.',
+      maxItems: 100,
+      examples: [['name', 'properties.regions']],
+    }),
+  ),
+  claims: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description: 'Other claims of the token, for engines that verify it themselves. At most 2 KiB.',
+      additionalProperties: true,
+      examples: [{ role: 'dashboard' }],
+    }),
+  ),
+})
 export type CreateSessionBody = Static<typeof CreateSessionBody>
 
 const sessionId = Type.String({
@@ -118,9 +113,9 @@ const sessionId = Type.String({
   examples: ['4kTq9cZ1Xw2b'],
 })
 
-export const CreateSessionResponse = response({
+export const CreateSessionResponse = object({
   success,
-  session: response({
+  session: object({
     token: Type.String({
       description:
         'The token of the session, a JSON Web Token. Give it to the page that shows the dashboard.',
@@ -134,10 +129,7 @@ export const CreateSessionResponse = response({
 
 export const viewerToEnd = Type.Optional(text('The viewer whose sessions end. Default: all viewers.', 'u-7'))
 
-export const EndSessionsBody = Type.Object(
-  { user_group_id: userGroupId, viewer_id: viewerToEnd },
-  { additionalProperties: false },
-)
+export const EndSessionsBody = object({ user_group_id: userGroupId, viewer_id: viewerToEnd })
 export type EndSessionsBody = Static<typeof EndSessionsBody>
 
-export const EndSessionsResponse = response({ success })
+export const EndSessionsResponse = object({ success })

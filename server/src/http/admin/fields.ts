@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { object } from '../../contract/schema.ts'
 import { limits } from '../../contract/limits.ts'
 import { timestamp, wholeNumber, withoutNul } from '../../contract/patterns.ts'
-import { response, success } from '../../contract/user/schemas.ts'
+import { success } from '../../contract/user/schemas.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import { parseTimestamp } from '../../domain/util/timestamp.ts'
 
@@ -27,7 +28,7 @@ export const numberOrNull = (description: string, example: number | null) =>
 export const id = (description: string) => Type.Integer({ description, minimum: 1, examples: [213] })
 export const count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, examples: [example] })
-export const Total = response(
+export const Total = object(
   {
     count: count('Number of entries.', 213),
     is_exact: Type.Boolean({
@@ -55,10 +56,10 @@ export const nextCursor = Type.Unsafe<string | null>({
     'Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.',
   examples: [null],
 })
-export const DeletedResponse = response({ success, deleted: Type.Literal(true) })
+export const DeletedResponse = object({ success, deleted: Type.Literal(true) })
 
 /** A data source as a user group's mapping entry names it. */
-export const DataSource = response(
+export const DataSource = object(
   {
     id: id('Id that the service assigned.'),
     provided_id: Type.String({
@@ -70,7 +71,7 @@ export const DataSource = response(
   'A registered data source.',
 )
 
-export const Difference = response(
+export const Difference = object(
   {
     path: Type.String({
       description: 'A JSON Pointer (RFC 6901), such as `/properties/plan`.',
@@ -97,10 +98,7 @@ export const cursor = Type.String({
   minLength: 1,
   maxLength: 5000,
 })
-export const PageLimit = Type.Object(
-  { limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
-  { additionalProperties: false },
-)
+export const PageLimit = object({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) })
 export type PageLimit = Static<typeof PageLimit>
 
 export const searchText = (description: string, maxLength: number = limits.textLength) =>

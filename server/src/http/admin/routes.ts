@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { object } from '../../contract/schema.ts'
 import type { Delimiter } from '../../contract/import/csv.ts'
 import { bulkFormats, rowReaders } from '../../contract/import/import-rows.ts'
 import { writeJson } from '../../contract/json/json-writer.ts'
@@ -36,7 +36,7 @@ type Validate = (value: unknown) => void
 
 const noDocument: JsonDocument = { value: undefined, members: new Map() }
 const fileBody = { whole: 'The body', firstLine: 1, isFile: true } as const
-const noParameters = Type.Object({}, { additionalProperties: false })
+const noParameters = object({})
 
 /** Adds a route for each of `adminOperations`. */
 export function addAdminRoutes(app: FastifyInstance, dependencies: AdminRoutesDependencies): void {

@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { environmentTag, response, success, text } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { environmentTag, success, text } from '../../../contract/user/schemas.ts'
 import { defaultOverlapMs, maxOverlapMs, scopes } from '../../../domain/api-token/api-token.ts'
 import { id, numberOrNull, textOrNull, time, timeOrNull } from '../fields.ts'
 
 export const Scope = textEnum(scopes, { description: 'A permission of an API token.' })
 
-export const ApiToken = response(
+export const ApiToken = object(
   {
     id: id('Id of the API token.'),
     name: Type.String({ examples: ['backend'] }),
@@ -29,48 +29,42 @@ const token = Type.String({
   examples: ['uga_customer_…'],
 })
 
-export const ApiTokenFields = Type.Object(
-  {
-    name: text('Purpose of the API token: 1 to 255 characters, need not be unique.', 'backend'),
-    scopes: Type.Array(Scope, {
-      description: 'At least one scope.',
-      minItems: 1,
-      maxItems: scopes.length,
-      uniqueItems: true,
-      examples: [['write']],
+export const ApiTokenFields = object({
+  name: text('Purpose of the API token: 1 to 255 characters, need not be unique.', 'backend'),
+  scopes: Type.Array(Scope, {
+    description: 'At least one scope.',
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    examples: [['write']],
+  }),
+  expires_in_seconds: Type.Optional(
+    Type.Integer({
+      description: 'Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires.',
+      minimum: 1,
+      maximum: 315_360_000,
+      examples: [7_776_000],
     }),
-    expires_in_seconds: Type.Optional(
-      Type.Integer({
-        description: 'Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires.',
-        minimum: 1,
-        maximum: 315_360_000,
-        examples: [7_776_000],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 export type ApiTokenFields = Static<typeof ApiTokenFields>
 
-export const ApiTokenListResponse = response({ success, api_tokens: Type.Array(ApiToken) })
+export const ApiTokenListResponse = object({ success, api_tokens: Type.Array(ApiToken) })
 
-export const ApiTokenRotation = Type.Object(
-  {
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        description: `Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultOverlapMs / 1000}, a day.`,
-        minimum: 0,
-        maximum: maxOverlapMs / 1000,
-        examples: [86_400],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const ApiTokenRotation = object({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      description: `Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultOverlapMs / 1000}, a day.`,
+      minimum: 0,
+      maximum: maxOverlapMs / 1000,
+      examples: [86_400],
+    }),
+  ),
+})
 export type ApiTokenRotation = Static<typeof ApiTokenRotation>
 
-export const NewApiTokenResponse = response({ success, api_token: ApiToken, token })
+export const NewApiTokenResponse = object({ success, api_token: ApiToken, token })
 
-export const RotatedApiTokenResponse = response({ success, api_token: ApiToken, token, replaces: ApiToken })
+export const RotatedApiTokenResponse = object({ success, api_token: ApiToken, token, replaces: ApiToken })
 
-export const ApiTokenResponse = response({ success, api_token: ApiToken })
+export const ApiTokenResponse = object({ success, api_token: ApiToken })

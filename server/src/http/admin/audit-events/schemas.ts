@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { wholeNumber } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { identity, response, success } from '../../../contract/user/schemas.ts'
+import { object, orNull, textEnum } from '../../../contract/schema.ts'
+import { identity, success } from '../../../contract/user/schemas.ts'
 import { auditActions } from '../../../domain/audit/audit-event.ts'
 import { maxAuthorLength } from '../../../domain/principal.ts'
 import {
@@ -20,7 +20,7 @@ export const AuditAction = textEnum(auditActions, {
   description: 'Kind of a change. Newer services may send others.',
 })
 
-export const AuditEvent = response(
+export const AuditEvent = object(
   {
     event_id: Type.String({
       description: 'A UUID version 7, so ids sort by time.',
@@ -42,12 +42,9 @@ export const AuditEvent = response(
       '`User-Agent` of the request, at most 255 characters. Null if there was none.',
       'curl/8.5.0',
     ),
-    user_group: Type.Union(
-      [
-        response({ team_id: id('Team id of the user group.'), provided_id: identity.provided_id }),
-        Type.Null(),
-      ],
-      { description: 'The changed user group. Null if the change did not concern one.' },
+    user_group: orNull(
+      object({ team_id: id('Team id of the user group.'), provided_id: identity.provided_id }),
+      'The changed user group. Null if the change did not concern one.',
     ),
     details: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
@@ -75,27 +72,24 @@ const conditions = {
   request_id: searchText('`X-Request-Id` of a request.'),
 }
 
-export const AuditSearch = Type.Object(
+export const AuditSearch = object(
   {
     ...conditions,
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },
-  {
-    additionalProperties: false,
-    description: 'Search criteria. An event must match all that are given.',
-  },
+  'Search criteria. An event must match all that are given.',
 )
 export type AuditSearch = Static<typeof AuditSearch>
 
-export const AuditEventListResponse = response({
+export const AuditEventListResponse = object({
   success,
   audit_events: Type.Array(AuditEvent),
   next_cursor: nextCursor,
 })
 
-export const AuditExport = Type.Object(
-  { format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })), ...conditions },
-  { additionalProperties: false },
-)
+export const AuditExport = object({
+  format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })),
+  ...conditions,
+})
 export type AuditExport = Static<typeof AuditExport>

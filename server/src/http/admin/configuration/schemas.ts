@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { sha256, timestamp } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { response, success, text } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { success, text } from '../../../contract/user/schemas.ts'
 import { maxOverlapMs } from '../../../domain/api-token/api-token.ts'
 import {
   configurationOutcomes,
@@ -88,7 +88,7 @@ export const ConfigurationDocument = Type.Object(
 )
 export type ConfigurationDocument = Static<typeof ConfigurationDocument>
 
-export const ConfigurationResponse = response({
+export const ConfigurationResponse = object({
   success,
   version,
   schemas,
@@ -108,7 +108,7 @@ export const ConfigurationOptions = Type.Object(
 )
 export type ConfigurationOptions = Static<typeof ConfigurationOptions>
 
-export const ConfigurationResult = response(
+export const ConfigurationResult = object(
   {
     kind: textEnum(configuredKinds),
     key: Type.String({
@@ -124,10 +124,10 @@ export const ConfigurationResult = response(
   'What happened to one object, or would happen.',
 )
 
-export const ConfigurationResultsResponse = response({
+export const ConfigurationResultsResponse = object({
   success,
   results: Type.Array(ConfigurationResult),
-  summary: response(
+  summary: object(
     Object.fromEntries(
       configurationOutcomes.map((outcome) => [outcome, count(`Number of objects.`, 0)]),
     ) as Record<ConfigurationOutcome, ReturnType<typeof count>>,

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { response, success } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { success } from '../../../contract/user/schemas.ts'
 import { managementScopes } from '../../../domain/api-token/api-token.ts'
 import { id, numberOrNull, textOrNull, time } from '../fields.ts'
 
-export const ConsoleSession = response({
+export const ConsoleSession = object({
   id: id('Id of the console session.'),
   api_token_id: numberOrNull('Id of the API token. Null for a person.', null),
   person: textOrNull('Id of the person at the identity provider. Null for an API token.', 'a1b2c3'),
@@ -16,6 +16,6 @@ export const ConsoleSession = response({
   expires_at: time('Latest end'),
 })
 
-export const ConsoleSessionListResponse = response({ success, console_sessions: Type.Array(ConsoleSession) })
+export const ConsoleSessionListResponse = object({ success, console_sessions: Type.Array(ConsoleSession) })
 
-export const EndedResponse = response({ success, ended: Type.Literal(true) })
+export const EndedResponse = object({ success, ended: Type.Literal(true) })

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { object } from '../../../contract/schema.ts'
 import { limits } from '../../../contract/limits.ts'
 import { wholeNumber } from '../../../contract/patterns.ts'
-import { response, success, text } from '../../../contract/user/schemas.ts'
+import { success, text } from '../../../contract/user/schemas.ts'
 import { id, nextCursor, PageLimit, time } from '../fields.ts'
 
 const registered = {
@@ -12,36 +13,33 @@ const registered = {
 }
 const schemaId = id('Id of its schema.')
 
-export const RegisteredSchema = response(registered)
-export const RegisteredDataSource = response({ ...registered, schema_id: schemaId })
+export const RegisteredSchema = object(registered)
+export const RegisteredDataSource = object({ ...registered, schema_id: schemaId })
 
 const newRegistered = {
   provided_id: text('Your id for it: 1 to 255 characters.', 'sales'),
   name: text('1 to 255 characters.', 'Sales'),
 }
-export const SchemaFields = Type.Object(newRegistered, { additionalProperties: false })
+export const SchemaFields = object(newRegistered)
 export type SchemaFields = Static<typeof SchemaFields>
-export const SchemaListResponse = response({ success, schemas: Type.Array(RegisteredSchema) })
-export const SchemaResponse = response({ success, schema: RegisteredSchema })
+export const SchemaListResponse = object({ success, schemas: Type.Array(RegisteredSchema) })
+export const SchemaResponse = object({ success, schema: RegisteredSchema })
 
-export const DataSourceFields = Type.Object(
-  { schema_id: Type.Integer({ ...schemaId, maximum: limits.id }), ...newRegistered },
-  { additionalProperties: false },
-)
+export const DataSourceFields = object({
+  schema_id: Type.Integer({ ...schemaId, maximum: limits.id }),
+  ...newRegistered,
+})
 export type DataSourceFields = Static<typeof DataSourceFields>
-export const DataSourceSearch = Type.Object(
-  {
-    schema_id: Type.Optional(
-      Type.String({ description: 'Only data sources of this schema. Default: all.', pattern: wholeNumber }),
-    ),
-    ...PageLimit.properties,
-  },
-  { additionalProperties: false },
-)
+export const DataSourceSearch = object({
+  schema_id: Type.Optional(
+    Type.String({ description: 'Only data sources of this schema. Default: all.', pattern: wholeNumber }),
+  ),
+  ...PageLimit.properties,
+})
 export type DataSourceSearch = Static<typeof DataSourceSearch>
-export const DataSourceListResponse = response({
+export const DataSourceListResponse = object({
   success,
   data_sources: Type.Array(RegisteredDataSource),
   next_cursor: nextCursor,
 })
-export const DataSourceResponse = response({ success, data_source: RegisteredDataSource })
+export const DataSourceResponse = object({ success, data_source: RegisteredDataSource })

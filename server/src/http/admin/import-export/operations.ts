@@ -14,27 +14,24 @@ import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { criteria, searchOf } from '../user-groups/criteria.ts'
 import { spool } from './spool.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
 
 const tag = 'User group management'
 
 /** Maximum number of refused rows in a response. Each takes up to a hundred times the space of its row, in a temporary file. */
 const maxRefusedLines = 10_000
 
-const ExportSearch = Type.Object(
-  {
-    format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
-    team_ids: Type.Optional(
-      Type.String({
-        description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
-        pattern: wholeNumbers,
-        examples: ['7,12'],
-      }),
-    ),
-    ...criteria,
-  },
-  { additionalProperties: false },
-)
+const ExportSearch = object({
+  format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+  team_ids: Type.Optional(
+    Type.String({
+      description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
+      pattern: wholeNumbers,
+      examples: ['7,12'],
+    }),
+  ),
+  ...criteria,
+})
 
 export const importExportOperations = {
   importUserGroups: {
@@ -45,26 +42,23 @@ export const importExportOperations = {
     summary: 'Import user groups',
     description:
       'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. Refused rows after the first 10,000 have no line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
-    query: Type.Object(
-      {
-        dry_run: Type.Optional(
-          textEnum(['true', 'false'], {
-            description: 'If true, reports what the import would do and writes nothing.',
-            default: 'false',
-          }),
-        ),
-        delimiter: Type.Optional(
-          // No enumeration: generators cannot name these values.
-          Type.String({
-            pattern: delimiterNames,
-            examples: [';', 'tab'],
-            description:
-              'Separator of the fields of CSV. By default the one that a first line `sep=…` names, or the first one in the header line.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: object({
+      dry_run: Type.Optional(
+        textEnum(['true', 'false'], {
+          description: 'If true, reports what the import would do and writes nothing.',
+          default: 'false',
+        }),
+      ),
+      delimiter: Type.Optional(
+        // No enumeration: generators cannot name these values.
+        Type.String({
+          pattern: delimiterNames,
+          examples: [';', 'tab'],
+          description:
+            'Separator of the fields of CSV. By default the one that a first line `sep=…` names, or the first one in the header line.',
+        }),
+      ),
+    }),
     body: schemas.ImportRow,
     takesRows: true,
     response: schemas.ImportLine,

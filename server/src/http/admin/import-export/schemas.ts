@@ -1,14 +1,7 @@
 import { Type } from 'typebox'
 import { ErrorResponse } from '../../../contract/errors.ts'
-import {
-  identity,
-  Mapping,
-  name,
-  Properties,
-  response,
-  UserGroupBody,
-} from '../../../contract/user/schemas.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { identity, Mapping, name, Properties, UserGroupBody } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
 
 // Rows of an import and of an export. The command line writes the same rows.
 
@@ -17,7 +10,7 @@ export const ImportRow = UserGroupBody
 const count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, examples: [example] })
 
-const ImportResult = response({
+const ImportResult = object({
   line: Type.Integer({ description: 'Line on which the row starts.', minimum: 1, examples: [2] }),
   user_group_id: Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -28,8 +21,8 @@ const ImportResult = response({
   error: Type.Optional(Type.Omit(ErrorResponse.properties.error, ['request_id'])),
 })
 
-const ImportSummary = response({
-  summary: response({
+const ImportSummary = object({
+  summary: object({
     rows: count('Number of rows.', 1000),
     created: count('Number of user groups created.', 990),
     updated: count('Number of user groups changed.', 0),
@@ -44,7 +37,7 @@ export const ImportLine = Type.Union([ImportResult, ImportSummary], {
     'Result of one row. The last line is the summary; a response without a summary was interrupted.',
 })
 
-export const ExportRow = response({
+export const ExportRow = object({
   user_group_id: identity.provided_id,
   name,
   mapping: Mapping,

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { identity, response, success, text } from '../../../contract/user/schemas.ts'
+import { object, orNull, textEnum } from '../../../contract/schema.ts'
+import { identity, success, text } from '../../../contract/user/schemas.ts'
 import { findingKinds, findingStatuses } from '../../../domain/user-group/isolation-finding.ts'
 import { cursor, DataSource, limit, nextCursor, time, timeParameter, Total } from '../fields.ts'
 
@@ -17,7 +17,7 @@ const status = textEnum(findingStatuses, {
 const version = 'Changes if other user groups are affected. Send it to accept the finding.'
 const reason = 'A demo for all customers'
 
-export const FindingAcceptance = response(
+export const FindingAcceptance = object(
   {
     reason: Type.String({ examples: [reason] }),
     accepted_at: time('Time of the acceptance'),
@@ -26,7 +26,7 @@ export const FindingAcceptance = response(
   'The last acceptance of a finding.',
 )
 
-export const IsolationFinding = response(
+export const IsolationFinding = object(
   {
     kind,
     schema: Type.String({
@@ -34,9 +34,9 @@ export const IsolationFinding = response(
       examples: ['40'],
     }),
     data_source: Type.String({ examples: ['213'] }),
-    registered: Type.Union([DataSource, Type.Null()], { description: 'Null if it is not registered.' }),
+    registered: orNull(DataSource, 'Null if it is not registered.'),
     user_groups: Type.Array(
-      response({
+      object({
         team_id: identity.team_id,
         provided_id: identity.provided_id,
         name: identity.name,
@@ -46,15 +46,16 @@ export const IsolationFinding = response(
     affected: Total,
     changed_at: time('Time at which name, mapping or properties of one of the first 200 last changed'),
     status,
-    acceptance: Type.Union([FindingAcceptance, Type.Null()], {
-      description: 'Null if nobody accepted it. An open finding with an acceptance has changed since.',
-    }),
+    acceptance: orNull(
+      FindingAcceptance,
+      'Null if nobody accepted it. An open finding with an acceptance has changed since.',
+    ),
     version: Type.String({ description: version, examples: ['Yl3pAm0nT1x7uC5dVbQe2w'] }),
   },
   'A finding of the isolation check. `affected` counts the user groups, up to 200.',
 )
 
-export const IsolationResponse = response({
+export const IsolationResponse = object({
   success,
   findings: Type.Array(IsolationFinding),
   next_cursor: nextCursor,
@@ -67,16 +68,16 @@ const conditions = {
   until: Type.Optional(timeParameter('Findings with a `changed_at` before this time')),
 }
 
-export const FindingSearch = Type.Object(
+export const FindingSearch = object(
   { ...conditions, limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
-  { additionalProperties: false, description: 'Search criteria. A finding must match all that are given.' },
+  'Search criteria. A finding must match all that are given.',
 )
 export type FindingSearch = Static<typeof FindingSearch>
 
-export const FindingExport = Type.Object(
-  { format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })), ...conditions },
-  { additionalProperties: false },
-)
+export const FindingExport = object({
+  format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })),
+  ...conditions,
+})
 export type FindingExport = Static<typeof FindingExport>
 
 const entryKey = (description: string) =>
@@ -88,18 +89,15 @@ const key = {
   data_source: entryKey('`data_source` of the finding.'),
 }
 
-export const AcceptanceFields = Type.Object(
-  {
-    ...key,
-    version: Type.String({ description: version, maxLength: 40 }),
-    reason: text('Why the finding is intended: 1 to 255 characters.', reason),
-  },
-  { additionalProperties: false },
-)
+export const AcceptanceFields = object({
+  ...key,
+  version: Type.String({ description: version, maxLength: 40 }),
+  reason: text('Why the finding is intended: 1 to 255 characters.', reason),
+})
 export type AcceptanceFields = Static<typeof AcceptanceFields>
 
-export const FindingName = Type.Object(key, { additionalProperties: false })
+export const FindingName = object(key)
 export type FindingName = Static<typeof FindingName>
 
-export const FindingResponse = response({ success, finding: IsolationFinding })
-export const ReopenedResponse = response({ success, reopened: Type.Literal(true) })
+export const FindingResponse = object({ success, finding: IsolationFinding })
+export const ReopenedResponse = object({ success, reopened: Type.Literal(true) })

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { identity, response, success } from '../../../contract/user/schemas.ts'
+import { object, orNull, textEnum } from '../../../contract/schema.ts'
+import { identity, success } from '../../../contract/user/schemas.ts'
 import { jobActions, jobOutcomes, jobStates, maxJobTeamIds } from '../../../domain/job/job.ts'
 import {
   count,
@@ -28,7 +28,7 @@ const jobCriteria = {
   ),
 }
 
-export const JobFields = Type.Object(
+export const JobFields = object(
   {
     action: JobAction,
     grace_period_seconds: Type.Optional(
@@ -52,22 +52,18 @@ export const JobFields = Type.Object(
     all: Type.Optional(Type.Literal(true, { description: 'Selects every user group.' })),
     ...jobCriteria,
   },
-  {
-    additionalProperties: false,
-    description:
-      'The selection is one of: `team_ids`, `all`, or search criteria, all of which a user group must match.',
-  },
+  'The selection is one of: `team_ids`, `all`, or search criteria, all of which a user group must match.',
 )
 export type JobFields = Static<typeof JobFields>
 
-export const JobFilter = response(jobCriteria, 'Search criteria. Empty for every user group.')
+export const JobFilter = object(jobCriteria, 'Search criteria. Empty for every user group.')
 
-export const Job = response(
+export const Job = object(
   {
     id: id('Id of the job.'),
     action: JobAction,
     grace_period_seconds: numberOrNull('For `rotate`. Null otherwise.', 3600),
-    filter: Type.Union([JobFilter, Type.Null()], { description: 'Null if the job has team ids.' }),
+    filter: orNull(JobFilter, 'Null if the job has team ids.'),
     state: textEnum(jobStates, {
       description:
         '`queued` while an earlier job of the workspace is unfinished. `canceling` until the user groups that are in flight are recorded.',
@@ -92,22 +88,19 @@ export const Job = response(
   'A change of many user groups, which goes on after the response, also after a restart of the service.',
 )
 
-export const JobResponse = response({ success, job: Job })
-export const JobListResponse = response({ success, jobs: Type.Array(Job), next_cursor: nextCursor })
+export const JobResponse = object({ success, job: Job })
+export const JobListResponse = object({ success, jobs: Type.Array(Job), next_cursor: nextCursor })
 
-export const JobResultSearch = Type.Object(
-  {
-    outcome: Type.Optional(
-      textEnum(jobOutcomes, { description: 'Only results with this outcome. Default: all.' }),
-    ),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
+export const JobResultSearch = object({
+  outcome: Type.Optional(
+    textEnum(jobOutcomes, { description: 'Only results with this outcome. Default: all.' }),
+  ),
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+})
 export type JobResultSearch = Static<typeof JobResultSearch>
 
-export const JobResult = response(
+export const JobResult = object(
   {
     number: Type.Integer({ description: 'Place among the results, from 1.', minimum: 1, examples: [1] }),
     team_id: identity.team_id,
@@ -115,21 +108,18 @@ export const JobResult = response(
     outcome: textEnum(jobOutcomes, {
       description: '`unchanged` if the user group already was as wanted.',
     }),
-    error: Type.Union(
-      [
-        response({
-          code: Type.String({ description: 'Error code of the operation.', examples: ['validation_failed'] }),
-          message: Type.String({ examples: ['mapping: names no registered schema'] }),
-        }),
-        Type.Null(),
-      ],
-      { description: 'The reason of `failed`. Null otherwise.' },
+    error: orNull(
+      object({
+        code: Type.String({ description: 'Error code of the operation.', examples: ['validation_failed'] }),
+        message: Type.String({ examples: ['mapping: names no registered schema'] }),
+      }),
+      'The reason of `failed`. Null otherwise.',
     ),
   },
   'What a job did to one user group.',
 )
 
-export const JobResultListResponse = response({
+export const JobResultListResponse = object({
   success,
   results: Type.Array(JobResult),
   next_cursor: nextCursor,

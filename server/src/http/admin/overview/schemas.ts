@@ -1,24 +1,22 @@
 import { Type } from 'typebox'
-import { response, success } from '../../../contract/user/schemas.ts'
+import { object, orNull } from '../../../contract/schema.ts'
+import { success } from '../../../contract/user/schemas.ts'
 import { AuditEvent } from '../audit-events/schemas.ts'
 import { count, Total } from '../fields.ts'
 
-export const OverviewResponse = response(
+export const OverviewResponse = object(
   {
     success,
     user_groups: Total,
     suspended_user_groups: Total,
     unresolved_mappings: Total,
     isolation_findings: Total,
-    webhook_endpoints: Type.Union(
-      [
-        response({
-          failing: count('Number of active webhook endpoints whose last attempt failed.', 0),
-          disabled: count('Number of webhook endpoints that the service has disabled.', 0),
-        }),
-        Type.Null(),
-      ],
-      { description: 'Null if the store has no webhooks (Citus).' },
+    webhook_endpoints: orNull(
+      object({
+        failing: count('Number of active webhook endpoints whose last attempt failed.', 0),
+        disabled: count('Number of webhook endpoints that the service has disabled.', 0),
+      }),
+      'Null if the store has no webhooks (Citus).',
     ),
     expiring_api_tokens: count('Number of API tokens that expire within 30 days.', 1),
     unfinished_jobs: count('Number of unfinished jobs.', 0),

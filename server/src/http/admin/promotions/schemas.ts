@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { identity, response, success } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { identity, success } from '../../../contract/user/schemas.ts'
 import {
   count,
   differences,
@@ -15,13 +15,10 @@ import {
   timeOrNull,
 } from '../fields.ts'
 
-export const CandidateSearch = Type.Object(
-  {
-    name: searchText('Part of the name. Case and accents are ignored.'),
-    ...PageLimit.properties,
-  },
-  { additionalProperties: false },
-)
+export const CandidateSearch = object({
+  name: searchText('Part of the name. Case and accents are ignored.'),
+  ...PageLimit.properties,
+})
 export type CandidateSearch = Static<typeof CandidateSearch>
 
 const unresolved = count(
@@ -29,7 +26,7 @@ const unresolved = count(
   0,
 )
 
-export const PromotionCandidate = response(
+export const PromotionCandidate = object(
   {
     team_id: identity.team_id,
     provided_id: identity.provided_id,
@@ -44,36 +41,33 @@ export const PromotionCandidate = response(
   'A user group of `Testing` that can be promoted.',
 )
 
-export const CandidateListResponse = response({
+export const CandidateListResponse = object({
   success,
   user_groups: Type.Array(PromotionCandidate),
   next_cursor: nextCursor,
 })
 
-export const PromotionFields = Type.Object(
-  {
-    user_group_ids: Type.Array(
-      Type.String({ minLength: 1, maxLength: limits.textLength, pattern: withoutNul }),
-      {
-        description: 'Ids in `Testing`: 1 to 200, without duplicates.',
-        minItems: 1,
-        maxItems: 200,
-        uniqueItems: true,
-        examples: [['customer-42']],
-      },
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({
-        description: 'Changes nothing and returns the differences. Default: false.',
-        examples: [true],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const PromotionFields = object({
+  user_group_ids: Type.Array(
+    Type.String({ minLength: 1, maxLength: limits.textLength, pattern: withoutNul }),
+    {
+      description: 'Ids in `Testing`: 1 to 200, without duplicates.',
+      minItems: 1,
+      maxItems: 200,
+      uniqueItems: true,
+      examples: [['customer-42']],
+    },
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'Changes nothing and returns the differences. Default: false.',
+      examples: [true],
+    }),
+  ),
+})
 export type PromotionFields = Static<typeof PromotionFields>
 
-export const PromotionResult = response(
+export const PromotionResult = object(
   {
     provided_id: identity.provided_id,
     outcome: textEnum(['created', 'updated', 'unchanged', 'not_found', 'refused'], {
@@ -83,7 +77,7 @@ export const PromotionResult = response(
     differences,
     team_id: numberOrNull('Team id in `Customer`. Null if the user group does not exist there.', 7),
     message: textOrNull('Reason for `refused`. Null otherwise.', null),
-    suspended: response(
+    suspended: object(
       { in_testing: Type.Boolean(), in_customer: Type.Boolean() },
       'Where the user group is suspended. A promotion changes neither: a new user group is active.',
     ),
@@ -92,4 +86,4 @@ export const PromotionResult = response(
   'Result of promoting one user group, or of a dry run.',
 )
 
-export const PromotionResponse = response({ success, results: Type.Array(PromotionResult) })
+export const PromotionResponse = object({ success, results: Type.Array(PromotionResult) })

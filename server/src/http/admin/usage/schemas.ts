@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox'
 import { bulkFormats, type BulkFormat } from '../../../contract/import/import-rows.ts'
 import { month as monthPattern, wholeNumber, wholeNumbers, withoutNul } from '../../../contract/patterns.ts'
 import { limits } from '../../../contract/limits.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { response, success } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { success } from '../../../contract/user/schemas.ts'
 import { count, cursor, id, limit, nextCursor, textOrNull, time } from '../fields.ts'
 
 const grouping = textEnum(['user_group', 'viewer', 'resource', 'day'], {
@@ -17,22 +17,19 @@ const month = Type.String({
   examples: ['2026-11'],
 })
 
-export const UsageSearch = Type.Object(
-  {
-    month: Type.Optional(month),
-    by: Type.Optional(grouping),
-    team_id: Type.Optional(
-      Type.String({
-        description: 'Only these user groups: up to 200 team ids, separated by commas.',
-        pattern: wholeNumbers,
-        examples: ['7,12'],
-      }),
-    ),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
+export const UsageSearch = object({
+  month: Type.Optional(month),
+  by: Type.Optional(grouping),
+  team_id: Type.Optional(
+    Type.String({
+      description: 'Only these user groups: up to 200 team ids, separated by commas.',
+      pattern: wholeNumbers,
+      examples: ['7,12'],
+    }),
+  ),
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+})
 export type UsageSearch = Static<typeof UsageSearch>
 
 const purged = 'Null if the user group was deleted for good.'
@@ -49,7 +46,7 @@ const lastSeenAt = time(
 )
 
 /** Members by grouping: each entry has those of its own. */
-export const Usage = response(
+export const Usage = object(
   {
     team_id: Type.Optional(userGroup.team_id),
     provided_id: Type.Optional(userGroup.provided_id),
@@ -77,11 +74,11 @@ export const Usage = response(
   'Who looked. A user group has `team_id`, `provided_id`, `name`, `viewers`, `active_days`, `viewer_days` and `last_seen_at`; a viewer has `viewer_id` instead of `viewers` and `viewer_days`; a resource has `resource`, `user_groups`, `viewers`, `active_days`, `viewer_days` and `last_seen_at`; a day has `day`, `user_groups` and `viewers`.',
 )
 
-export const UsageResponse = response({
+export const UsageResponse = object({
   success,
   usage: Type.Array(Usage),
   total: Type.Optional(
-    response(
+    object(
       { user_groups: count('Number of user groups that looked.', 42), viewers },
       'Of the whole month. Only by day.',
     ),
@@ -89,16 +86,13 @@ export const UsageResponse = response({
   next_cursor: nextCursor,
 })
 
-export const UsageExport = Type.Object(
-  {
-    month: Type.Optional(month),
-    format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
-  },
-  { additionalProperties: false },
-)
+export const UsageExport = object({
+  month: Type.Optional(month),
+  format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+})
 export type UsageExport = Static<typeof UsageExport>
 
-export const UsageRow = response({
+export const UsageRow = object({
   ...userGroup,
   viewers,
   active_days: activeDays,
@@ -106,28 +100,25 @@ export const UsageRow = response({
   last_seen_at: lastSeenAt,
 })
 
-export const ErasureOfViewer = Type.Object(
-  {
-    viewer_id: Type.String({
-      description: 'The viewer.',
-      minLength: 1,
-      maxLength: limits.textLength,
-      pattern: withoutNul,
-      examples: ['u-7'],
+export const ErasureOfViewer = object({
+  viewer_id: Type.String({
+    description: 'The viewer.',
+    minLength: 1,
+    maxLength: limits.textLength,
+    pattern: withoutNul,
+    examples: ['u-7'],
+  }),
+  team_id: Type.Optional(
+    Type.String({
+      description: 'Only in this user group. Viewer ids may repeat in others.',
+      pattern: wholeNumber,
+      examples: ['7'],
     }),
-    team_id: Type.Optional(
-      Type.String({
-        description: 'Only in this user group. Viewer ids may repeat in others.',
-        pattern: wholeNumber,
-        examples: ['7'],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+  ),
+})
 export type ErasureOfViewer = Static<typeof ErasureOfViewer>
 
-export const ErasureResponse = response({
+export const ErasureResponse = object({
   success,
   deleted: count('Number of deleted rows: one for each user group, month and resource.', 31),
 })

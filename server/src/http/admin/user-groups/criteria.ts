@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject } from 'typebox'
 import { pointer, withoutNul } from '../../../contract/patterns.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { textEnum } from '../../../contract/schema.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import { jsonPointer, stepsOfPointer } from '../../../domain/json/json-pointer.ts'
 import {

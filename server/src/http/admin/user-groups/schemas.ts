@@ -8,14 +8,13 @@ import {
   name,
   Properties,
   properties,
-  response,
   success,
   userGroupId,
   tokenExample,
 } from '../../../contract/user/schemas.ts'
 import { sortFields } from '../../../domain/user-group/user-group-search-store.ts'
 import { retained } from '../../../domain/user-group/user-group-erasure.ts'
-import { textEnum } from '../../../contract/text-enum.ts'
+import { object, orNull, textEnum } from '../../../contract/schema.ts'
 import { viewerToEnd } from '../../../contract/viewer-session/schemas.ts'
 import {
   author,
@@ -71,15 +70,15 @@ const managed = {
   ),
 }
 
-export const AdminUserGroup = response(
+export const AdminUserGroup = object(
   managed,
   'A user group as the management API shows it: everything except the token.',
 )
 
-export const ListedUserGroup = response(
+export const ListedUserGroup = object(
   {
     ...managed,
-    health: response({
+    health: object({
       mapping_entries: count('Number of mapping entries.', 2),
       unresolved_entries: count(
         'Number of mapping entries that name no registered data source; 0 if no schema is registered.',
@@ -91,16 +90,16 @@ export const ListedUserGroup = response(
   'A user group as a search returns it.',
 )
 
-export const UserGroupListResponse = response({
+export const UserGroupListResponse = object({
   success,
   user_groups: Type.Array(ListedUserGroup),
   next_cursor: nextCursor,
   total: Type.Optional(Total),
 })
 
-export const UserGroupResponse = response({ success, user_group: AdminUserGroup })
+export const UserGroupResponse = object({ success, user_group: AdminUserGroup })
 
-export const UserGroupSearch = Type.Object(
+export const UserGroupSearch = object(
   {
     ...criteria,
     sort: Type.Optional(
@@ -118,60 +117,50 @@ export const UserGroupSearch = Type.Object(
     limit: Type.Optional(limit),
     cursor: Type.Optional(cursor),
   },
-  {
-    additionalProperties: false,
-    description:
-      'Search criteria. A user group must match all that are given. Strings have 1 to 255 characters.',
-  },
+  'Search criteria. A user group must match all that are given. Strings have 1 to 255 characters.',
 )
 export type UserGroupSearch = Static<typeof UserGroupSearch>
 
-export const UserGroupChange = Type.Object(
+export const UserGroupChange = object(
   { name: Type.Optional(name), mapping: Type.Optional(Mapping), properties: Type.Optional(Properties) },
-  { additionalProperties: false, description: 'Fields to change. Omitted fields keep their values.' },
+  'Fields to change. Omitted fields keep their values.',
 )
 
-export const NewUserGroupFields = Type.Object(
-  {
-    user_group_id: userGroupId,
-    name,
-    mapping: Type.Optional(Mapping),
-    properties: Type.Optional(Properties),
-  },
-  { additionalProperties: false },
-)
+export const NewUserGroupFields = object({
+  user_group_id: userGroupId,
+  name,
+  mapping: Type.Optional(Mapping),
+  properties: Type.Optional(Properties),
+})
 export type NewUserGroupFields = Static<typeof NewUserGroupFields>
 
-export const ProvidedIdQuery = Type.Object({ user_group_id: userGroupId }, { additionalProperties: false })
+export const ProvidedIdQuery = object({ user_group_id: userGroupId })
 export type ProvidedIdQuery = Static<typeof ProvidedIdQuery>
 
-export const TokenResponse = response({ success, token: identity.token })
+export const TokenResponse = object({ success, token: identity.token })
 
-export const RotatedTokenResponse = response({
+export const RotatedTokenResponse = object({
   success,
   token: textOrNull('The new token. Null without the scope `admin`.', tokenExample),
 })
 
-export const TokenRotation = Type.Object(
-  {
-    grace_period_seconds: Type.Optional(
-      Type.Integer({
-        description:
-          'Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
-        minimum: 0,
-        maximum: limits.gracePeriodSeconds,
-        examples: [3600],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const TokenRotation = object({
+  grace_period_seconds: Type.Optional(
+    Type.Integer({
+      description:
+        'Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
+      minimum: 0,
+      maximum: limits.gracePeriodSeconds,
+      examples: [3600],
+    }),
+  ),
+})
 export type TokenRotation = Static<typeof TokenRotation>
 
-export const SessionsToEnd = Type.Object({ viewer_id: viewerToEnd }, { additionalProperties: false })
+export const SessionsToEnd = object({ viewer_id: viewerToEnd })
 export type SessionsToEnd = Static<typeof SessionsToEnd>
 
-export const ViewAsResponse = response({
+export const ViewAsResponse = object({
   success,
   url: Type.String({
     description: 'Shows dashboards as the user group. Open it once; do not pass it on.',
@@ -180,7 +169,7 @@ export const ViewAsResponse = response({
   expires_at: time('End of the session'),
 })
 
-export const UserGroupVersion = response(
+export const UserGroupVersion = object(
   {
     revision: Type.Integer({ description: 'The last revision with this state.', minimum: 1, examples: [3] }),
     ...content,
@@ -190,50 +179,44 @@ export const UserGroupVersion = response(
   'An earlier state of a user group, before a change of its name, mapping or properties.',
 )
 
-export const VersionListResponse = response({ success, versions: Type.Array(UserGroupVersion) })
+export const VersionListResponse = object({ success, versions: Type.Array(UserGroupVersion) })
 
-export const VersionQuery = Type.Object(
-  {
-    to: Type.Optional(
-      Type.String({
-        description: 'Revision of another version. Default is the current state.',
-        pattern: wholeNumber,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const VersionQuery = object({
+  to: Type.Optional(
+    Type.String({
+      description: 'Revision of another version. Default is the current state.',
+      pattern: wholeNumber,
+    }),
+  ),
+})
 
-export const DiffResponse = response({ success, differences })
+export const DiffResponse = object({ success, differences })
 
-export const UserGroupViewResponse = response(
+export const UserGroupViewResponse = object(
   {
     success,
     user_group: AdminUserGroup,
-    variables: Type.Object(
+    variables: object(
       { provided_id: identity.provided_id, name: identity.name, properties },
-      {
-        additionalProperties: false,
-        description: 'The variables `user_group.…` of dashboards and SQL, as the renderer gets them.',
-      },
+      'The variables `user_group.…` of dashboards and SQL, as the renderer gets them.',
     ),
     data_sources: Type.Array(
-      response({
+      object({
         schema: Type.String({ description: 'The key of the mapping entry.', examples: ['40'] }),
         data_source: Type.String({ description: 'The value of the mapping entry.', examples: ['213'] }),
         has_schema: Type.Boolean({ description: 'True if the key names a registered schema.' }),
-        registered: Type.Union([DataSource, Type.Null()], {
-          description:
-            'The data source that the entry names. Null if it is not registered: dashboards that use it are empty.',
-        }),
+        registered: orNull(
+          DataSource,
+          'The data source that the entry names. Null if it is not registered: dashboards that use it are empty.',
+        ),
       }),
       { description: 'One entry for each mapping entry.' },
     ),
-    token: response({
+    token: object({
       active: Type.Boolean({ description: 'True if the current token is active for the renderer.' }),
       issued_at: time('Time at which it was issued'),
       grace_periods: Type.Array(
-        response({
+        object({
           superseded_at: time('Time of the rotation'),
           valid_until: time('Time at which the old token stops'),
         }),
@@ -248,7 +231,7 @@ export const UserGroupViewResponse = response(
   'Diagnosis of one user group: variables, data sources, token and recent versions.',
 )
 
-export const DeletedUserGroup = response(
+export const DeletedUserGroup = object(
   {
     team_id: teamId,
     provided_id: identity.provided_id,
@@ -259,16 +242,16 @@ export const DeletedUserGroup = response(
   'A user group that was deleted within the last 30 days.',
 )
 
-export const DeletedUserGroupListResponse = response({
+export const DeletedUserGroupListResponse = object({
   success,
   user_groups: Type.Array(DeletedUserGroup),
   next_cursor: nextCursor,
 })
 
-export const UserGroupErasureResponse = response({
+export const UserGroupErasureResponse = object({
   success,
   team_id: teamId,
-  erased: response(
+  erased: object(
     {
       versions: count('Number of earlier versions.', 3),
       usage_rows: count('Number of rows of usage: one for each month, viewer and dashboard.', 40),
@@ -277,7 +260,7 @@ export const UserGroupErasureResponse = response({
     'What was erased, besides the user group itself.',
   ),
   retained: Type.Array(
-    response({
+    object({
       place: textEnum(
         retained.map(({ place }) => place),
         { description: 'Place that still has the id.' },

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { textEnum } from '../../../contract/text-enum.ts'
-import { response, success, text } from '../../../contract/user/schemas.ts'
+import { object, textEnum } from '../../../contract/schema.ts'
+import { success, text } from '../../../contract/user/schemas.ts'
 import { eventTypes as allEventTypes } from '../../../domain/event/event.ts'
 import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import {
@@ -39,7 +39,7 @@ const url = Type.String({
   examples: ['https://renderer.example.com/webhooks'],
 })
 
-export const WebhookEndpoint = response(
+export const WebhookEndpoint = object(
   {
     id: id('Id of the webhook endpoint.'),
     name: Type.String({ examples: ['Renderer'] }),
@@ -70,17 +70,14 @@ const secret = Type.String({
   examples: ['whsec_…'],
 })
 
-export const WebhookEndpointFields = Type.Object(
-  {
-    name: text('1 to 255 characters, need not be unique.', 'Renderer'),
-    url,
-    event_types: Type.Optional(eventTypes),
-  },
-  { additionalProperties: false },
-)
+export const WebhookEndpointFields = object({
+  name: text('1 to 255 characters, need not be unique.', 'Renderer'),
+  url,
+  event_types: Type.Optional(eventTypes),
+})
 export type WebhookEndpointFields = Static<typeof WebhookEndpointFields>
 
-export const WebhookEndpointChange = Type.Object(
+export const WebhookEndpointChange = object(
   {
     name: Type.Optional(text('1 to 255 characters.', 'Renderer')),
     url: Type.Optional(url),
@@ -91,26 +88,23 @@ export const WebhookEndpointChange = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'Fields to change. Omitted fields keep their values.' },
+  'Fields to change. Omitted fields keep their values.',
 )
 export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>
 
-export const WebhookSecretRotation = Type.Object(
-  {
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day. Secrets that were replaced earlier keep their own times.`,
-        minimum: 0,
-        maximum: maxSecretOverlapMs / 1000,
-        examples: [86_400],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const WebhookSecretRotation = object({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day. Secrets that were replaced earlier keep their own times.`,
+      minimum: 0,
+      maximum: maxSecretOverlapMs / 1000,
+      examples: [86_400],
+    }),
+  ),
+})
 export type WebhookSecretRotation = Static<typeof WebhookSecretRotation>
 
-export const WebhookDelivery = response(
+export const WebhookDelivery = object(
   {
     id: id('Id of the delivery.'),
     event_id: Type.String({
@@ -161,7 +155,7 @@ const requestHeaders = (condition: string) =>
     ]),
   )
 
-export const WebhookDeliveryDetails = response(
+export const WebhookDeliveryDetails = object(
   {
     ...WebhookDelivery.properties,
     request_headers: requestHeaders('if there was no attempt, or its secret could not be decrypted'),
@@ -170,40 +164,34 @@ export const WebhookDeliveryDetails = response(
   'A delivery with the request and the head of the response of its last attempt.',
 )
 
-export const WebhookDeliverySearch = Type.Object(
-  {
-    state: Type.Optional(
-      textEnum(deliveryStates, { description: 'Only deliveries in this state. Default: all.' }),
-    ),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
-  },
-  { additionalProperties: false },
-)
+export const WebhookDeliverySearch = object({
+  state: Type.Optional(
+    textEnum(deliveryStates, { description: 'Only deliveries in this state. Default: all.' }),
+  ),
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+})
 export type WebhookDeliverySearch = Static<typeof WebhookDeliverySearch>
 
-export const WebhookRedelivery = Type.Object(
-  {
-    since: timeParameter('Events at or after this time'),
-    until: Type.Optional(timeParameter('Events before this time. Default: all')),
-  },
-  { additionalProperties: false },
-)
+export const WebhookRedelivery = object({
+  since: timeParameter('Events at or after this time'),
+  until: Type.Optional(timeParameter('Events before this time. Default: all')),
+})
 export type WebhookRedelivery = Static<typeof WebhookRedelivery>
 
-export const WebhookEndpointListResponse = response({
+export const WebhookEndpointListResponse = object({
   success,
   webhook_endpoints: Type.Array(WebhookEndpoint),
 })
-export const WebhookEndpointResponse = response({ success, webhook_endpoint: WebhookEndpoint })
-export const WebhookEndpointSecretResponse = response({ success, webhook_endpoint: WebhookEndpoint, secret })
-export const WebhookDeliveryListResponse = response({
+export const WebhookEndpointResponse = object({ success, webhook_endpoint: WebhookEndpoint })
+export const WebhookEndpointSecretResponse = object({ success, webhook_endpoint: WebhookEndpoint, secret })
+export const WebhookDeliveryListResponse = object({
   success,
   deliveries: Type.Array(WebhookDelivery),
   next_cursor: nextCursor,
 })
-export const WebhookDeliveryResponse = response({ success, delivery: WebhookDeliveryDetails })
-export const WebhookTestResponse = response({
+export const WebhookDeliveryResponse = object({ success, delivery: WebhookDeliveryDetails })
+export const WebhookTestResponse = object({
   success,
   delivered: Type.Boolean({ description: 'True if the response is a 2xx.' }),
   request_headers: requestHeaders('never'),
@@ -215,7 +203,7 @@ export const WebhookTestResponse = response({
     null,
   ),
 })
-export const WebhookRedeliveryResponse = response({
+export const WebhookRedeliveryResponse = object({
   success,
   redelivered: count('Number of events that are sent again.', 12),
 })

@@ -1,23 +1,23 @@
 import { Type, type Static } from 'typebox'
-import { response, success, text } from '../../../contract/user/schemas.ts'
+import { object } from '../../../contract/schema.ts'
+import { success, text } from '../../../contract/user/schemas.ts'
 import { ApiToken } from '../api-tokens/schemas.ts'
 import { id, time } from '../fields.ts'
 
-export const Workspace = response({
+export const Workspace = object({
   id: id('Id of the workspace.'),
   name: Type.String({ examples: ['default'] }),
   created_at: time('Time of creation'),
 })
 
-export const WorkspaceListResponse = response({ success, workspaces: Type.Array(Workspace) })
+export const WorkspaceListResponse = object({ success, workspaces: Type.Array(Workspace) })
 
-export const WorkspaceFields = Type.Object(
-  { name: text('1 to 255 characters, unique among workspaces.', 'second-product') },
-  { additionalProperties: false },
-)
+export const WorkspaceFields = object({
+  name: text('1 to 255 characters, unique among workspaces.', 'second-product'),
+})
 export type WorkspaceFields = Static<typeof WorkspaceFields>
 
-export const NewWorkspaceResponse = response({
+export const NewWorkspaceResponse = object({
   success,
   workspace: Workspace,
   api_token: ApiToken,
