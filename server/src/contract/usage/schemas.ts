@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { object } from '../schema.ts'
+import { identity } from '../user/schemas.ts'
+import { object, response } from '../schema.ts'
 import { limits } from '../limits.ts'
 import { date, withoutNul } from '../patterns.ts'
-import { identity, success } from '../user/schemas.ts'
 
 /** Maximum number of marks in a request. */
 const maxMarks = 1000
@@ -29,8 +29,7 @@ const UsageMark = object({
 export const UsageBody = object({ marks: Type.Array(UsageMark, { minItems: 0, maxItems: maxMarks }) })
 export type UsageBody = Static<typeof UsageBody>
 
-export const RecordedUsageResponse = object({
-  success,
+export const RecordedUsageResponse = response({
   accepted: Type.Integer({ description: 'Number of marks that are recorded.', minimum: 0, examples: [1] }),
   ignored: Type.Integer({
     description:

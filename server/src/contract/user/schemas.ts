@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { environments } from '../../domain/environment.ts'
 import { limits } from '../limits.ts'
 import { visible, withoutControlCharacters, withoutNul } from '../patterns.ts'
-import { object, textEnum } from '../schema.ts'
+import { object, response, seconds, textEnum } from '../schema.ts'
 
 // Schemas of the wire format. They validate requests, provide the types, and are part of the OpenAPI document.
 
@@ -60,19 +60,13 @@ export const RotationBody = object({
     description: 'The current token of the user group.',
     examples: [tokenExample],
   }),
-  grace_period_seconds: Type.Optional(
-    Type.Integer({
-      description:
-        'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.',
-      minimum: 0,
-      maximum: limits.gracePeriodSeconds,
-      examples: [3600],
-    }),
+  grace_period_seconds: seconds(
+    'Time for which the old token stays valid for viewing, in seconds. It cannot be rotated again. Default: 0.',
+    { maximum: limits.gracePeriodSeconds, example: 3600 },
   ),
 })
 export type RotationBody = Static<typeof RotationBody>
 
-export const success = Type.Literal(1, { description: '1: the request succeeded.' })
 const newUserGroup = (description: string, example: boolean) =>
   Type.Boolean({ description, examples: [example] })
 
@@ -103,20 +97,17 @@ export const environmentTag = textEnum(environments, {
   examples: ['Customer'],
 })
 
-export const GetOrCreateResponse = object({
-  success,
+export const GetOrCreateResponse = response({
   new_user_group: newUserGroup('True if this request created the user group.', true),
   user_group: object({ ...identity, properties }),
 })
 
-export const UpdateResponse = object({
-  success,
+export const UpdateResponse = response({
   new_user_group: newUserGroup('Always false: this operation never creates.', false),
   user_group: object({ ...identity, properties, api_environment_tag: environmentTag }),
 })
 
-export const RotationResponse = object({
-  success,
+export const RotationResponse = response({
   user_group: object({ ...identity, api_environment_tag: environmentTag }),
 })
 
@@ -139,7 +130,7 @@ export const IntrospectionBody = Type.Object({
   ),
 })
 
-const seconds = (description: string, example: number) =>
+const epochSeconds = (description: string, example: number) =>
   Type.Integer({ description: `${description}, in seconds since the Unix epoch.`, examples: [example] })
 
 const RegisteredDataSource = object({
@@ -151,7 +142,7 @@ const RegisteredDataSource = object({
 
 const issuedTo = {
   sub: Type.String({ description: 'The user_group_id.', examples: ['customer-42'] }),
-  iat: seconds('Time when the token was issued', 1_790_000_000),
+  iat: epochSeconds('Time when the token was issued', 1_790_000_000),
 }
 
 const shownUserGroup = {
@@ -185,14 +176,14 @@ export const IntrospectionResponse = Type.Union([
     active: Type.Literal(true),
     token_type: Type.Literal('user_group'),
     ...issuedTo,
-    exp: Type.Optional(seconds('End of the grace period; only for a superseded token', 1_790_000_600)),
+    exp: Type.Optional(epochSeconds('End of the grace period; only for a superseded token', 1_790_000_600)),
     ...shownUserGroup,
   }),
   object({
     active: Type.Literal(true),
     token_type: Type.Literal('viewer_session'),
     ...issuedTo,
-    exp: seconds('End of the session', 1_790_000_900),
+    exp: epochSeconds('End of the session', 1_790_000_900),
     jti: Type.String({ description: 'The id of the session.', examples: ['4kTq9cZ1Xw2b'] }),
     ...shownUserGroup,
     viewer: Type.Unsafe<Record<string, unknown>>({

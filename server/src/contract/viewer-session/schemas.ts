@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { object } from '../schema.ts'
-import { success, text, userGroupId } from '../user/schemas.ts'
+import { object, response, seconds } from '../schema.ts'
+import { text, userGroupId } from '../user/schemas.ts'
 import { limits } from '../limits.ts'
 import { withoutNul } from '../patterns.ts'
 
@@ -73,14 +73,11 @@ export const CreateSessionBody = object({
       examples: [['sales-overview']],
     }),
   ),
-  expires_in_seconds: Type.Optional(
-    Type.Integer({
-      description: 'Lifetime in seconds. At most 3600 with `include` or `claims`. Default: 900.',
-      minimum: 60,
-      maximum: 86_400,
-      examples: [900],
-    }),
-  ),
+  expires_in_seconds: seconds('Lifetime in seconds. At most 3600 with `include` or `claims`. Default: 900.', {
+    minimum: 60,
+    maximum: 86_400,
+    example: 900,
+  }),
   audience: Type.Optional(
     Type.String({
       description: 'The engine that verifies the token itself, as its claim `aud`.',
@@ -113,8 +110,7 @@ const sessionId = Type.String({
   examples: ['4kTq9cZ1Xw2b'],
 })
 
-export const CreateSessionResponse = object({
-  success,
+export const CreateSessionResponse = response({
   session: object({
     token: Type.String({
       description:
@@ -132,4 +128,4 @@ export const viewerToEnd = Type.Optional(text('The viewer whose sessions end. De
 export const EndSessionsBody = object({ user_group_id: userGroupId, viewer_id: viewerToEnd })
 export type EndSessionsBody = Static<typeof EndSessionsBody>
 
-export const EndSessionsResponse = object({ success })
+export const EndSessionsResponse = response({})

@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
-import { object } from '../../contract/schema.ts'
+import { Type, type Static, type TProperties } from 'typebox'
+import type { BulkFormat } from '../../contract/import/import-rows.ts'
+import { object, response, textEnum } from '../../contract/schema.ts'
 import { limits } from '../../contract/limits.ts'
 import { timestamp, wholeNumber, withoutNul } from '../../contract/patterns.ts'
-import { success } from '../../contract/user/schemas.ts'
 import { validationFailed } from '../../domain/fault.ts'
 import { parseTimestamp } from '../../domain/util/timestamp.ts'
 
@@ -56,7 +56,10 @@ export const nextCursor = Type.Unsafe<string | null>({
     'Send it as `cursor` to get the next page; null on the last page. A page may have fewer entries than `limit`, or none, and still have a next page.',
   examples: [null],
 })
-export const DeletedResponse = object({ success, deleted: Type.Literal(true) })
+/** A response with a page of a list. */
+export const page = <T extends TProperties>(members: T) => response({ ...members, next_cursor: nextCursor })
+
+export const DeletedResponse = response({ deleted: Type.Literal(true) })
 
 /** A data source as a user group's mapping entry names it. */
 export const DataSource = object(
@@ -88,18 +91,28 @@ export const differences = Type.Array(Difference, {
 
 // Query parameters are text.
 
-export const limit = Type.String({
-  description: 'Maximum number of entries per page: 1 to 200. Default: 50.',
-  pattern: wholeNumber,
-  default: '50',
-})
-export const cursor = Type.String({
-  description: '`next_cursor` of the previous page.',
-  minLength: 1,
-  maxLength: 5000,
-})
-export const PageLimit = object({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) })
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.String({
+      description: 'Maximum number of entries per page: 1 to 200. Default: 50.',
+      pattern: wholeNumber,
+      default: '50',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the previous page.', minLength: 1, maxLength: 5000 }),
+  ),
+}
+export const PageLimit = object(pageParameters)
 export type PageLimit = Static<typeof PageLimit>
+
+export const exportFormat = Type.Optional(
+  textEnum(['ndjson', 'csv'] satisfies BulkFormat[], { default: 'ndjson' }),
+)
+
+/** `true` or `false`, which is the default. */
+export const flag = (description: string) =>
+  Type.Optional(textEnum(['true', 'false'], { description, default: 'false' }))
 
 export const searchText = (description: string, maxLength: number = limits.textLength) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, pattern: withoutNul }))

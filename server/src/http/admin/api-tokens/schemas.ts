@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { environmentTag, success, text } from '../../../contract/user/schemas.ts'
+import { object, response, seconds, textEnum } from '../../../contract/schema.ts'
+import { environmentTag, text } from '../../../contract/user/schemas.ts'
 import { defaultOverlapMs, maxOverlapMs, scopes } from '../../../domain/api-token/api-token.ts'
 import { id, numberOrNull, textOrNull, time, timeOrNull } from '../fields.ts'
 
@@ -38,33 +38,26 @@ export const ApiTokenFields = object({
     uniqueItems: true,
     examples: [['write']],
   }),
-  expires_in_seconds: Type.Optional(
-    Type.Integer({
-      description: 'Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires.',
-      minimum: 1,
-      maximum: 315_360_000,
-      examples: [7_776_000],
-    }),
-  ),
+  expires_in_seconds: seconds('Lifetime in seconds: 1 to 315360000, ten years. Default: it never expires.', {
+    minimum: 1,
+    maximum: 315_360_000,
+    example: 7_776_000,
+  }),
 })
 export type ApiTokenFields = Static<typeof ApiTokenFields>
 
-export const ApiTokenListResponse = object({ success, api_tokens: Type.Array(ApiToken) })
+export const ApiTokenListResponse = response({ api_tokens: Type.Array(ApiToken) })
 
 export const ApiTokenRotation = object({
-  overlap_seconds: Type.Optional(
-    Type.Integer({
-      description: `Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultOverlapMs / 1000}, a day.`,
-      minimum: 0,
-      maximum: maxOverlapMs / 1000,
-      examples: [86_400],
-    }),
+  overlap_seconds: seconds(
+    `Time for which the old API token keeps working, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultOverlapMs / 1000}, a day.`,
+    { maximum: maxOverlapMs / 1000, example: 86_400 },
   ),
 })
 export type ApiTokenRotation = Static<typeof ApiTokenRotation>
 
-export const NewApiTokenResponse = object({ success, api_token: ApiToken, token })
+export const NewApiTokenResponse = response({ api_token: ApiToken, token })
 
-export const RotatedApiTokenResponse = object({ success, api_token: ApiToken, token, replaces: ApiToken })
+export const RotatedApiTokenResponse = response({ api_token: ApiToken, token, replaces: ApiToken })
 
-export const ApiTokenResponse = object({ success, api_token: ApiToken })
+export const ApiTokenResponse = response({ api_token: ApiToken })

@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { wholeNumber } from '../../../contract/patterns.ts'
 import { object, orNull, textEnum } from '../../../contract/schema.ts'
-import { identity, success } from '../../../contract/user/schemas.ts'
+import { identity } from '../../../contract/user/schemas.ts'
 import { auditActions } from '../../../domain/audit/audit-event.ts'
 import { maxAuthorLength } from '../../../domain/principal.ts'
 import {
   authorForms,
-  cursor,
+  exportFormat,
   id,
-  limit,
-  nextCursor,
+  page,
+  pageParameters,
   searchText,
   textOrNull,
   time,
@@ -75,21 +75,18 @@ const conditions = {
 export const AuditSearch = object(
   {
     ...conditions,
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
+    ...pageParameters,
   },
   'Search criteria. An event must match all that are given.',
 )
 export type AuditSearch = Static<typeof AuditSearch>
 
-export const AuditEventListResponse = object({
-  success,
+export const AuditEventListResponse = page({
   audit_events: Type.Array(AuditEvent),
-  next_cursor: nextCursor,
 })
 
 export const AuditExport = object({
-  format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })),
+  format: exportFormat,
   ...conditions,
 })
 export type AuditExport = Static<typeof AuditExport>

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { sha256, timestamp } from '../../../contract/patterns.ts'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { success, text } from '../../../contract/user/schemas.ts'
+import { object, response, seconds, textEnum } from '../../../contract/schema.ts'
+import { text } from '../../../contract/user/schemas.ts'
 import { maxOverlapMs } from '../../../domain/api-token/api-token.ts'
 import {
   configurationOutcomes,
@@ -10,7 +10,7 @@ import {
 } from '../../../domain/configuration/configuration.ts'
 import { ApiTokenFields } from '../api-tokens/schemas.ts'
 import { SchemaFields } from '../data-sources/schemas.ts'
-import { count, differences, textOrNull } from '../fields.ts'
+import { count, differences, flag, textOrNull } from '../fields.ts'
 import { WebhookEndpointFields } from '../webhook-endpoints/schemas.ts'
 
 const closed = { additionalProperties: false }
@@ -58,14 +58,9 @@ export const ConfiguredApiToken = Type.Object(
         examples: [null],
       }),
     ),
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        description:
-          'Time for which the previous token of this name keeps working after its hash was changed, in whole seconds: 0 to 2592000, 30 days. Default: 0.',
-        minimum: 0,
-        maximum: maxOverlapMs / 1000,
-        examples: [86_400],
-      }),
+    overlap_seconds: seconds(
+      'Time for which the previous token of this name keeps working after its hash was changed, in whole seconds: 0 to 2592000, 30 days. Default: 0.',
+      { maximum: maxOverlapMs / 1000, example: 86_400 },
     ),
   },
   closed,
@@ -88,21 +83,17 @@ export const ConfigurationDocument = Type.Object(
 )
 export type ConfigurationDocument = Static<typeof ConfigurationDocument>
 
-export const ConfigurationResponse = object({
-  success,
+export const ConfigurationResponse = response({
   version,
   schemas,
   webhook_endpoints: Type.Optional(webhookEndpoints),
   api_tokens: apiTokens,
 })
 
-const trueOrFalse = (description: string) =>
-  Type.Optional(textEnum(['true', 'false'], { description, default: 'false' }))
-
 export const ConfigurationOptions = Type.Object(
   {
-    dry_run: trueOrFalse('If true, returns what would change and changes nothing.'),
-    prune: trueOrFalse('If true, also deletes or revokes what the lists of the document lack.'),
+    dry_run: flag('If true, returns what would change and changes nothing.'),
+    prune: flag('If true, also deletes or revokes what the lists of the document lack.'),
   },
   closed,
 )
@@ -124,8 +115,7 @@ export const ConfigurationResult = object(
   'What happened to one object, or would happen.',
 )
 
-export const ConfigurationResultsResponse = object({
-  success,
+export const ConfigurationResultsResponse = response({
   results: Type.Array(ConfigurationResult),
   summary: object(
     Object.fromEntries(

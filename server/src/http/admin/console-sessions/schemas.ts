@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { success } from '../../../contract/user/schemas.ts'
+import { object, response, textEnum } from '../../../contract/schema.ts'
 import { managementScopes } from '../../../domain/api-token/api-token.ts'
 import { id, numberOrNull, textOrNull, time } from '../fields.ts'
 
@@ -16,6 +15,6 @@ export const ConsoleSession = object({
   expires_at: time('Latest end'),
 })
 
-export const ConsoleSessionListResponse = object({ success, console_sessions: Type.Array(ConsoleSession) })
+export const ConsoleSessionListResponse = response({ console_sessions: Type.Array(ConsoleSession) })
 
-export const EndedResponse = object({ success, ended: Type.Literal(true) })
+export const EndedResponse = response({ ended: Type.Literal(true) })

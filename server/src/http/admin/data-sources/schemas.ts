@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { object } from '../../../contract/schema.ts'
+import { object, response } from '../../../contract/schema.ts'
 import { limits } from '../../../contract/limits.ts'
 import { wholeNumber } from '../../../contract/patterns.ts'
-import { success, text } from '../../../contract/user/schemas.ts'
-import { id, nextCursor, PageLimit, time } from '../fields.ts'
+import { text } from '../../../contract/user/schemas.ts'
+import { id, page, pageParameters, time } from '../fields.ts'
 
 const registered = {
   id: id('Id that the service assigned.'),
@@ -22,8 +22,8 @@ const newRegistered = {
 }
 export const SchemaFields = object(newRegistered)
 export type SchemaFields = Static<typeof SchemaFields>
-export const SchemaListResponse = object({ success, schemas: Type.Array(RegisteredSchema) })
-export const SchemaResponse = object({ success, schema: RegisteredSchema })
+export const SchemaListResponse = response({ schemas: Type.Array(RegisteredSchema) })
+export const SchemaResponse = response({ schema: RegisteredSchema })
 
 export const DataSourceFields = object({
   schema_id: Type.Integer({ ...schemaId, maximum: limits.id }),
@@ -34,12 +34,10 @@ export const DataSourceSearch = object({
   schema_id: Type.Optional(
     Type.String({ description: 'Only data sources of this schema. Default: all.', pattern: wholeNumber }),
   ),
-  ...PageLimit.properties,
+  ...pageParameters,
 })
 export type DataSourceSearch = Static<typeof DataSourceSearch>
-export const DataSourceListResponse = object({
-  success,
+export const DataSourceListResponse = page({
   data_sources: Type.Array(RegisteredDataSource),
-  next_cursor: nextCursor,
 })
-export const DataSourceResponse = object({ success, data_source: RegisteredDataSource })
+export const DataSourceResponse = response({ data_source: RegisteredDataSource })

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { exportFormat, flag } from '../fields.ts'
 import type { Delimiter } from '../../../contract/import/csv.ts'
-import { bulkFormats, rowWriters, type BulkFormat } from '../../../contract/import/import-rows.ts'
+import { rowWriters } from '../../../contract/import/import-rows.ts'
 import { delimiterNames, wholeNumbers } from '../../../contract/patterns.ts'
 import { validationFailed } from '../../../domain/fault.ts'
 import {
@@ -14,7 +15,7 @@ import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { criteria, searchOf } from '../user-groups/criteria.ts'
 import { spool } from './spool.ts'
-import { object, textEnum } from '../../../contract/schema.ts'
+import { object } from '../../../contract/schema.ts'
 
 const tag = 'User group management'
 
@@ -22,7 +23,7 @@ const tag = 'User group management'
 const maxRefusedLines = 10_000
 
 const ExportSearch = object({
-  format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+  format: exportFormat,
   team_ids: Type.Optional(
     Type.String({
       description: 'Up to 200 team ids, separated by commas. Unknown ones are left out.',
@@ -43,12 +44,7 @@ export const importExportOperations = {
     description:
       'Takes any number of rows, each like a body of `GET /api/user`: NDJSON (one JSON object per line), or CSV (RFC 4180, also with other delimiters) with a header line and with `mapping` and `properties` as JSON; an empty CSV field counts as absent. The response starts after the whole body is read. It has one line per row, in the same order, and a summary as the last line. Refused rows after the first 10,000 have no line. A refused row does not stop the others, except after a quote in CSV that is not closed: from there on nothing is imported. Importing the same rows again changes nothing.',
     query: object({
-      dry_run: Type.Optional(
-        textEnum(['true', 'false'], {
-          description: 'If true, reports what the import would do and writes nothing.',
-          default: 'false',
-        }),
-      ),
+      dry_run: flag('If true, reports what the import would do and writes nothing.'),
       delimiter: Type.Optional(
         // No enumeration: generators cannot name these values.
         Type.String({

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
-import { object, orNull, textEnum } from '../../../contract/schema.ts'
-import { identity, success, text } from '../../../contract/user/schemas.ts'
+import { object, orNull, response, textEnum } from '../../../contract/schema.ts'
+import { identity, text } from '../../../contract/user/schemas.ts'
 import { findingKinds, findingStatuses } from '../../../domain/user-group/isolation-finding.ts'
-import { cursor, DataSource, limit, nextCursor, time, timeParameter, Total } from '../fields.ts'
+import { DataSource, exportFormat, page, pageParameters, time, timeParameter, Total } from '../fields.ts'
 
 const kind = textEnum(findingKinds, {
   description:
@@ -55,10 +55,8 @@ export const IsolationFinding = object(
   'A finding of the isolation check. `affected` counts the user groups, up to 200.',
 )
 
-export const IsolationResponse = object({
-  success,
+export const IsolationResponse = page({
   findings: Type.Array(IsolationFinding),
-  next_cursor: nextCursor,
 })
 
 const conditions = {
@@ -69,13 +67,13 @@ const conditions = {
 }
 
 export const FindingSearch = object(
-  { ...conditions, limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
+  { ...conditions, ...pageParameters },
   'Search criteria. A finding must match all that are given.',
 )
 export type FindingSearch = Static<typeof FindingSearch>
 
 export const FindingExport = object({
-  format: Type.Optional(textEnum(['ndjson', 'csv'], { default: 'ndjson' })),
+  format: exportFormat,
   ...conditions,
 })
 export type FindingExport = Static<typeof FindingExport>
@@ -99,5 +97,5 @@ export type AcceptanceFields = Static<typeof AcceptanceFields>
 export const FindingName = object(key)
 export type FindingName = Static<typeof FindingName>
 
-export const FindingResponse = object({ success, finding: IsolationFinding })
-export const ReopenedResponse = object({ success, reopened: Type.Literal(true) })
+export const FindingResponse = response({ finding: IsolationFinding })
+export const ReopenedResponse = response({ reopened: Type.Literal(true) })

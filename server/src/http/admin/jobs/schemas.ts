@@ -1,15 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
-import { object, orNull, textEnum } from '../../../contract/schema.ts'
-import { identity, success } from '../../../contract/user/schemas.ts'
+import { object, orNull, response, seconds, textEnum } from '../../../contract/schema.ts'
+import { identity } from '../../../contract/user/schemas.ts'
 import { jobActions, jobOutcomes, jobStates, maxJobTeamIds } from '../../../domain/job/job.ts'
 import {
   count,
-  cursor,
   id,
-  limit,
-  nextCursor,
   numberOrNull,
+  page,
+  pageParameters,
   textOrNull,
   time,
   timeOrNull,
@@ -31,14 +30,9 @@ const jobCriteria = {
 export const JobFields = object(
   {
     action: JobAction,
-    grace_period_seconds: Type.Optional(
-      Type.Integer({
-        description:
-          'For `rotate`: time for which the old tokens stay valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
-        minimum: 0,
-        maximum: limits.gracePeriodSeconds,
-        examples: [3600],
-      }),
+    grace_period_seconds: seconds(
+      'For `rotate`: time for which the old tokens stay valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
+      { maximum: limits.gracePeriodSeconds, example: 3600 },
     ),
     team_ids: Type.Optional(
       Type.Array(Type.Integer({ minimum: 1, maximum: limits.id }), {
@@ -88,15 +82,14 @@ export const Job = object(
   'A change of many user groups, which goes on after the response, also after a restart of the service.',
 )
 
-export const JobResponse = object({ success, job: Job })
-export const JobListResponse = object({ success, jobs: Type.Array(Job), next_cursor: nextCursor })
+export const JobResponse = response({ job: Job })
+export const JobListResponse = page({ jobs: Type.Array(Job) })
 
 export const JobResultSearch = object({
   outcome: Type.Optional(
     textEnum(jobOutcomes, { description: 'Only results with this outcome. Default: all.' }),
   ),
-  limit: Type.Optional(limit),
-  cursor: Type.Optional(cursor),
+  ...pageParameters,
 })
 export type JobResultSearch = Static<typeof JobResultSearch>
 
@@ -119,8 +112,6 @@ export const JobResult = object(
   'What a job did to one user group.',
 )
 
-export const JobResultListResponse = object({
-  success,
+export const JobResultListResponse = page({
   results: Type.Array(JobResult),
-  next_cursor: nextCursor,
 })

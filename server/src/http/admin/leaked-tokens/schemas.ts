@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { object } from '../../../contract/schema.ts'
-import { success, tokenExample } from '../../../contract/user/schemas.ts'
+import { object, response } from '../../../contract/schema.ts'
+import { tokenExample } from '../../../contract/user/schemas.ts'
 import { ApiToken } from '../api-tokens/schemas.ts'
 import { maxTokenBytes } from '../../../domain/viewer-session/viewer-session.ts'
 import { time, timeOrNull } from '../fields.ts'
@@ -26,16 +26,14 @@ const works = Type.Boolean({ description: 'True if the token was valid when the 
 
 export const LeakedTokenResponse = Type.Union(
   [
-    object({
-      success,
+    response({
       kind: Type.Literal('user_group_token'),
       works,
       user_group: AdminUserGroup,
       valid_until: timeOrNull('End of the grace period of a superseded token', 'it was the current token'),
       rotated: Type.Boolean({ description: 'True if this request rotated the token.' }),
     }),
-    object({
-      success,
+    response({
       kind: Type.Literal('viewer_session'),
       works,
       user_group: AdminUserGroup,
@@ -44,9 +42,8 @@ export const LeakedTokenResponse = Type.Union(
       expires_at: time('End of the session'),
       ended: Type.Boolean({ description: 'True if this request ended the sessions of the viewer.' }),
     }),
-    object({ success, kind: Type.Literal('api_token'), works, api_token: ApiToken }),
-    object({
-      success,
+    response({ kind: Type.Literal('api_token'), works, api_token: ApiToken }),
+    response({
       kind: Type.Literal('unknown', { description: 'Not a token of this workspace and environment.' }),
       works,
     }),

@@ -1,12 +1,10 @@
 import { Type } from 'typebox'
-import { object, orNull } from '../../../contract/schema.ts'
-import { success } from '../../../contract/user/schemas.ts'
+import { object, orNull, response } from '../../../contract/schema.ts'
 import { AuditEvent } from '../audit-events/schemas.ts'
 import { count, Total } from '../fields.ts'
 
-export const OverviewResponse = object(
+export const OverviewResponse = response(
   {
-    success,
     user_groups: Total,
     suspended_user_groups: Total,
     unresolved_mappings: Total,

@@ -1,14 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { limits } from '../../../contract/limits.ts'
 import { withoutNul } from '../../../contract/patterns.ts'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { identity, success } from '../../../contract/user/schemas.ts'
+import { object, response, textEnum } from '../../../contract/schema.ts'
+import { identity } from '../../../contract/user/schemas.ts'
 import {
   count,
   differences,
-  nextCursor,
   numberOrNull,
-  PageLimit,
+  page,
+  pageParameters,
   searchText,
   textOrNull,
   time,
@@ -17,7 +17,7 @@ import {
 
 export const CandidateSearch = object({
   name: searchText('Part of the name. Case and accents are ignored.'),
-  ...PageLimit.properties,
+  ...pageParameters,
 })
 export type CandidateSearch = Static<typeof CandidateSearch>
 
@@ -41,10 +41,8 @@ export const PromotionCandidate = object(
   'A user group of `Testing` that can be promoted.',
 )
 
-export const CandidateListResponse = object({
-  success,
+export const CandidateListResponse = page({
   user_groups: Type.Array(PromotionCandidate),
-  next_cursor: nextCursor,
 })
 
 export const PromotionFields = object({
@@ -86,4 +84,4 @@ export const PromotionResult = object(
   'Result of promoting one user group, or of a dry run.',
 )
 
-export const PromotionResponse = object({ success, results: Type.Array(PromotionResult) })
+export const PromotionResponse = response({ results: Type.Array(PromotionResult) })

@@ -1,10 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { bulkFormats, type BulkFormat } from '../../../contract/import/import-rows.ts'
 import { month as monthPattern, wholeNumber, wholeNumbers, withoutNul } from '../../../contract/patterns.ts'
 import { limits } from '../../../contract/limits.ts'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { success } from '../../../contract/user/schemas.ts'
-import { count, cursor, id, limit, nextCursor, textOrNull, time } from '../fields.ts'
+import { object, response, textEnum } from '../../../contract/schema.ts'
+import { count, exportFormat, id, nextCursor, pageParameters, textOrNull, time } from '../fields.ts'
 
 const grouping = textEnum(['user_group', 'viewer', 'resource', 'day'], {
   description: 'What an entry is about.',
@@ -27,8 +25,7 @@ export const UsageSearch = object({
       examples: ['7,12'],
     }),
   ),
-  limit: Type.Optional(limit),
-  cursor: Type.Optional(cursor),
+  ...pageParameters,
 })
 export type UsageSearch = Static<typeof UsageSearch>
 
@@ -74,8 +71,7 @@ export const Usage = object(
   'Who looked. A user group has `team_id`, `provided_id`, `name`, `viewers`, `active_days`, `viewer_days` and `last_seen_at`; a viewer has `viewer_id` instead of `viewers` and `viewer_days`; a resource has `resource`, `user_groups`, `viewers`, `active_days`, `viewer_days` and `last_seen_at`; a day has `day`, `user_groups` and `viewers`.',
 )
 
-export const UsageResponse = object({
-  success,
+export const UsageResponse = response({
   usage: Type.Array(Usage),
   total: Type.Optional(
     object(
@@ -88,7 +84,7 @@ export const UsageResponse = object({
 
 export const UsageExport = object({
   month: Type.Optional(month),
-  format: Type.Optional(textEnum(Object.keys(bulkFormats) as BulkFormat[], { default: 'ndjson' })),
+  format: exportFormat,
 })
 export type UsageExport = Static<typeof UsageExport>
 
@@ -118,7 +114,6 @@ export const ErasureOfViewer = object({
 })
 export type ErasureOfViewer = Static<typeof ErasureOfViewer>
 
-export const ErasureResponse = object({
-  success,
+export const ErasureResponse = response({
   deleted: count('Number of deleted rows: one for each user group, month and resource.', 31),
 })

@@ -8,23 +8,22 @@ import {
   name,
   Properties,
   properties,
-  success,
-  userGroupId,
   tokenExample,
+  userGroupId,
 } from '../../../contract/user/schemas.ts'
 import { sortFields } from '../../../domain/user-group/user-group-search-store.ts'
 import { retained } from '../../../domain/user-group/user-group-erasure.ts'
-import { object, orNull, textEnum } from '../../../contract/schema.ts'
+import { object, orNull, response, seconds, textEnum } from '../../../contract/schema.ts'
 import { viewerToEnd } from '../../../contract/viewer-session/schemas.ts'
 import {
   author,
   count,
-  cursor,
   DataSource,
   Difference,
   differences,
-  limit,
   nextCursor,
+  page,
+  pageParameters,
   revision,
   textOrNull,
   time,
@@ -90,14 +89,13 @@ export const ListedUserGroup = object(
   'A user group as a search returns it.',
 )
 
-export const UserGroupListResponse = object({
-  success,
+export const UserGroupListResponse = response({
   user_groups: Type.Array(ListedUserGroup),
   next_cursor: nextCursor,
   total: Type.Optional(Total),
 })
 
-export const UserGroupResponse = object({ success, user_group: AdminUserGroup })
+export const UserGroupResponse = response({ user_group: AdminUserGroup })
 
 export const UserGroupSearch = object(
   {
@@ -114,8 +112,7 @@ export const UserGroupSearch = object(
     total: Type.Optional(
       textEnum(['true', 'false'], { description: 'If true, `total` is the number of matches.' }),
     ),
-    limit: Type.Optional(limit),
-    cursor: Type.Optional(cursor),
+    ...pageParameters,
   },
   'Search criteria. A user group must match all that are given. Strings have 1 to 255 characters.',
 )
@@ -137,22 +134,16 @@ export type NewUserGroupFields = Static<typeof NewUserGroupFields>
 export const ProvidedIdQuery = object({ user_group_id: userGroupId })
 export type ProvidedIdQuery = Static<typeof ProvidedIdQuery>
 
-export const TokenResponse = object({ success, token: identity.token })
+export const TokenResponse = response({ token: identity.token })
 
-export const RotatedTokenResponse = object({
-  success,
+export const RotatedTokenResponse = response({
   token: textOrNull('The new token. Null without the scope `admin`.', tokenExample),
 })
 
 export const TokenRotation = object({
-  grace_period_seconds: Type.Optional(
-    Type.Integer({
-      description:
-        'Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
-      minimum: 0,
-      maximum: limits.gracePeriodSeconds,
-      examples: [3600],
-    }),
+  grace_period_seconds: seconds(
+    'Time for which the old token stays valid for viewing, in whole seconds: 0 to 604800. Default: 0.',
+    { maximum: limits.gracePeriodSeconds, example: 3600 },
   ),
 })
 export type TokenRotation = Static<typeof TokenRotation>
@@ -160,8 +151,7 @@ export type TokenRotation = Static<typeof TokenRotation>
 export const SessionsToEnd = object({ viewer_id: viewerToEnd })
 export type SessionsToEnd = Static<typeof SessionsToEnd>
 
-export const ViewAsResponse = object({
-  success,
+export const ViewAsResponse = response({
   url: Type.String({
     description: 'Shows dashboards as the user group. Open it once; do not pass it on.',
     examples: ['https://app.example.com/dashboards#session=…'],
@@ -179,7 +169,7 @@ export const UserGroupVersion = object(
   'An earlier state of a user group, before a change of its name, mapping or properties.',
 )
 
-export const VersionListResponse = object({ success, versions: Type.Array(UserGroupVersion) })
+export const VersionListResponse = response({ versions: Type.Array(UserGroupVersion) })
 
 export const VersionQuery = object({
   to: Type.Optional(
@@ -190,11 +180,10 @@ export const VersionQuery = object({
   ),
 })
 
-export const DiffResponse = object({ success, differences })
+export const DiffResponse = response({ differences })
 
-export const UserGroupViewResponse = object(
+export const UserGroupViewResponse = response(
   {
-    success,
     user_group: AdminUserGroup,
     variables: object(
       { provided_id: identity.provided_id, name: identity.name, properties },
@@ -242,14 +231,11 @@ export const DeletedUserGroup = object(
   'A user group that was deleted within the last 30 days.',
 )
 
-export const DeletedUserGroupListResponse = object({
-  success,
+export const DeletedUserGroupListResponse = page({
   user_groups: Type.Array(DeletedUserGroup),
-  next_cursor: nextCursor,
 })
 
-export const UserGroupErasureResponse = object({
-  success,
+export const UserGroupErasureResponse = response({
   team_id: teamId,
   erased: object(
     {

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { object, textEnum } from '../../../contract/schema.ts'
-import { success, text } from '../../../contract/user/schemas.ts'
+import { object, response, seconds, textEnum } from '../../../contract/schema.ts'
+import { text } from '../../../contract/user/schemas.ts'
 import { eventTypes as allEventTypes } from '../../../domain/event/event.ts'
 import { deliveryStates } from '../../../domain/webhook/webhook-delivery.ts'
 import {
@@ -11,11 +11,10 @@ import {
 } from '../../../domain/webhook/webhook-endpoint.ts'
 import {
   count,
-  cursor,
   id,
-  limit,
-  nextCursor,
   numberOrNull,
+  page,
+  pageParameters,
   textOrNull,
   time,
   timeOrNull,
@@ -93,13 +92,9 @@ export const WebhookEndpointChange = object(
 export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>
 
 export const WebhookSecretRotation = object({
-  overlap_seconds: Type.Optional(
-    Type.Integer({
-      description: `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day. Secrets that were replaced earlier keep their own times.`,
-      minimum: 0,
-      maximum: maxSecretOverlapMs / 1000,
-      examples: [86_400],
-    }),
+  overlap_seconds: seconds(
+    `Time for which the old secret signs too, in whole seconds: 0 to 2592000, 30 days. Default: ${defaultSecretOverlapMs / 1000}, a day. Secrets that were replaced earlier keep their own times.`,
+    { maximum: maxSecretOverlapMs / 1000, example: 86_400 },
   ),
 })
 export type WebhookSecretRotation = Static<typeof WebhookSecretRotation>
@@ -168,8 +163,7 @@ export const WebhookDeliverySearch = object({
   state: Type.Optional(
     textEnum(deliveryStates, { description: 'Only deliveries in this state. Default: all.' }),
   ),
-  limit: Type.Optional(limit),
-  cursor: Type.Optional(cursor),
+  ...pageParameters,
 })
 export type WebhookDeliverySearch = Static<typeof WebhookDeliverySearch>
 
@@ -179,20 +173,16 @@ export const WebhookRedelivery = object({
 })
 export type WebhookRedelivery = Static<typeof WebhookRedelivery>
 
-export const WebhookEndpointListResponse = object({
-  success,
+export const WebhookEndpointListResponse = response({
   webhook_endpoints: Type.Array(WebhookEndpoint),
 })
-export const WebhookEndpointResponse = object({ success, webhook_endpoint: WebhookEndpoint })
-export const WebhookEndpointSecretResponse = object({ success, webhook_endpoint: WebhookEndpoint, secret })
-export const WebhookDeliveryListResponse = object({
-  success,
+export const WebhookEndpointResponse = response({ webhook_endpoint: WebhookEndpoint })
+export const WebhookEndpointSecretResponse = response({ webhook_endpoint: WebhookEndpoint, secret })
+export const WebhookDeliveryListResponse = page({
   deliveries: Type.Array(WebhookDelivery),
-  next_cursor: nextCursor,
 })
-export const WebhookDeliveryResponse = object({ success, delivery: WebhookDeliveryDetails })
-export const WebhookTestResponse = object({
-  success,
+export const WebhookDeliveryResponse = response({ delivery: WebhookDeliveryDetails })
+export const WebhookTestResponse = response({
   delivered: Type.Boolean({ description: 'True if the response is a 2xx.' }),
   request_headers: requestHeaders('never'),
   ...request,
@@ -203,7 +193,6 @@ export const WebhookTestResponse = object({
     null,
   ),
 })
-export const WebhookRedeliveryResponse = object({
-  success,
+export const WebhookRedeliveryResponse = response({
   redelivered: count('Number of events that are sent again.', 12),
 })

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { object } from '../../../contract/schema.ts'
-import { success, text } from '../../../contract/user/schemas.ts'
+import { object, response } from '../../../contract/schema.ts'
+import { text } from '../../../contract/user/schemas.ts'
 import { ApiToken } from '../api-tokens/schemas.ts'
 import { id, time } from '../fields.ts'
 
@@ -10,15 +10,14 @@ export const Workspace = object({
   created_at: time('Time of creation'),
 })
 
-export const WorkspaceListResponse = object({ success, workspaces: Type.Array(Workspace) })
+export const WorkspaceListResponse = response({ workspaces: Type.Array(Workspace) })
 
 export const WorkspaceFields = object({
   name: text('1 to 255 characters, unique among workspaces.', 'second-product'),
 })
 export type WorkspaceFields = Static<typeof WorkspaceFields>
 
-export const NewWorkspaceResponse = object({
-  success,
+export const NewWorkspaceResponse = response({
   workspace: Workspace,
   api_token: ApiToken,
   token: Type.String({
