@@ -243,10 +243,10 @@ export const rowWriters = {
   csv: { head: csvRecord(columns), row: csvRow },
 } satisfies Record<BulkFormat, RowWriter>
 
-export interface RowWriter {
+export interface RowWriter<Row = ExportedUserGroup> {
   /** The text in front of the first row. */
   readonly head: string
-  readonly row: (userGroup: ExportedUserGroup) => string
+  readonly row: (row: Row) => string
 }
 
 interface ExportedUserGroup {

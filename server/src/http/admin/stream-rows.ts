@@ -1,11 +1,27 @@
 import { Readable } from 'node:stream'
-import type { BulkFormat } from '../../contract/import/import-rows.ts'
+import type { TSchema } from 'typebox'
+import { cellOf, csvRecord } from '../../contract/import/csv-record.ts'
+import type { BulkFormat, RowWriter } from '../../contract/import/import-rows.ts'
+import { writeJson } from '../../contract/json/json-writer.ts'
 import type { AdminResponse } from './operation.ts'
 
-export interface RowWriter<Row> {
-  /** The text in front of the first row. */
-  readonly head: string
-  readonly row: (row: Row) => string
+/**
+ * Returns writers of the rows of an export, by format.
+ * @param schema schema of a line of NDJSON
+ * @param shown returns the members of a line, as for `writeJson`
+ * @param columns returns the cells of CSV, by the names of their columns
+ */
+export function rowWritersOf<Row, Shown extends object>(
+  schema: TSchema,
+  shown: (row: Row) => Shown,
+  columns: Readonly<Record<string, (shown: Shown) => string | number | boolean | null | undefined>>,
+): Readonly<Record<BulkFormat, RowWriter<Row>>> {
+  const csvRow = (row: Shown) =>
+    csvRecord(Object.values(columns).map((cell) => cellOf(cell(row)?.toString())))
+  return {
+    ndjson: { head: '', row: (row) => `${writeJson(schema, shown(row))}\n` },
+    csv: { head: csvRecord(Object.keys(columns)), row: (row) => csvRow(shown(row)) },
+  }
 }
 
 /** Returns a response with rows. Loads the first batch before the response starts, so that an unreachable store gets a 503. */

@@ -1,24 +1,14 @@
-import { cellOf, csvRecord } from '../../../contract/import/csv-record.ts'
-import type { BulkFormat } from '../../../contract/import/import-rows.ts'
-import { writeJson } from '../../../contract/json/json-writer.ts'
 import type { ShownUserGroupUsage } from '../../../domain/usage/usage-reports.ts'
-import type { RowWriter } from '../stream-rows.ts'
+import { rowWritersOf } from '../stream-rows.ts'
 import { UsageRow } from './schemas.ts'
 
 /** Writers of `UsageRow`. */
-export const usageRowWriters: Readonly<Record<BulkFormat, RowWriter<ShownUserGroupUsage>>> = {
-  ndjson: { head: '', row: (usage) => `${writeJson(UsageRow, usage)}\n` },
-  csv: {
-    head: csvRecord(Object.keys(UsageRow.properties)),
-    row: (usage) =>
-      csvRecord([
-        String(usage.teamId),
-        cellOf(usage.providedId),
-        cellOf(usage.name),
-        String(usage.viewers),
-        String(usage.activeDays),
-        String(usage.viewerDays),
-        new Date(usage.lastSeenAt).toISOString(),
-      ]),
-  },
-}
+export const usageRowWriters = rowWritersOf(UsageRow, (usage: ShownUserGroupUsage) => usage, {
+  team_id: ({ teamId }) => teamId,
+  provided_id: ({ providedId }) => providedId,
+  name: ({ name }) => name,
+  viewers: ({ viewers }) => viewers,
+  active_days: ({ activeDays }) => activeDays,
+  viewer_days: ({ viewerDays }) => viewerDays,
+  last_seen_at: ({ lastSeenAt }) => new Date(lastSeenAt).toISOString(),
+})
