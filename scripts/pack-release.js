@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
+/** @typedef {{ files: { path: string }[] }} Packed */
+
 /** Workspaces that are published. */
 const published = ['server', 'client', 'renderer', 'isolation']
 
@@ -14,7 +16,12 @@ if (folder === undefined) {
   process.exit(2)
 }
 mkdirSync(folder, { recursive: true })
-const problems = published.flatMap((workspace) => pack(workspace, folder))
+const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+const packed = execFileSync('npm', [...args, ...published.map((workspace) => `--workspace=${workspace}`)], {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'ignore'],
+})
+const problems = /** @type {Packed[]} */ (JSON.parse(packed)).flatMap(problemsOf)
 writeFileSync(join(folder, 'sbom.json'), execFileSync(process.execPath, ['scripts/sbom.js']))
 for (const file of ['deploy/prometheus/alerts.yml', 'deploy/grafana/user-group-service.json'])
   copyFileSync(file, join(folder, basename(file)))
@@ -29,14 +36,12 @@ if (problems.length > 0) {
 }
 
 /**
- * Packs a package, and returns what is wrong with it.
- * @param {string} workspace
- * @param {string} folder
+ * Returns what is wrong with a packed package.
+ * @param {Packed} packed
+ * @param {number} index its position in `published`
  */
-function pack(workspace, folder) {
-  const args = ['pack', '--json', '--ignore-scripts', '--workspace', workspace, '--pack-destination', folder]
-  const output = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const [packed] = /** @type {[{ files: { path: string }[] }]} */ (JSON.parse(output))
+function problemsOf(packed, index) {
+  const workspace = published[index] ?? ''
   const files = packed.files.map(({ path }) => path)
   const manifest = /** @type {Record<string, unknown>} */ (
     JSON.parse(readFileSync(`${workspace}/package.json`, 'utf8'))
