@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { createApiToken, runCommand } from '../support/command.ts'
 import { EventStream } from '../support/event-stream.ts'
@@ -15,7 +16,8 @@ import { responseTo, RawConnection, requestText } from '../support/raw-connectio
 import {
   failureIn,
   runUgs,
-  startNewProcess as startService,
+  startNewProcess,
+  startService,
   temporaryFolder,
   type RunningService,
 } from '../support/service.ts'
@@ -34,6 +36,7 @@ async function scrapeOnce(service: RunningService, ...metrics: string[]): Promis
   for (;;) {
     const scraped = await scrape(service)
     if (metrics.every((name) => Number(scraped.families.get(name)?.samples.length) > 0)) return scraped
+    await sleep(20)
   }
 }
 
@@ -218,7 +221,7 @@ test('docs/operations.md lists all metrics with their labels', async (t) => {
 })
 
 test('measures the event feed, and event streams only up to their beginning', async (t) => {
-  const service = await startService(t, { ...measured, UGS_ACCESS_LOG: 'full' })
+  const service = await startNewProcess(t, { ...measured, UGS_ACCESS_LOG: 'full' })
   const { origin, tokens } = service
   const values = async (...names: string[]) => {
     // `scrape` waits for the end of all requests, and a stream is one.
@@ -351,7 +354,7 @@ test('a drain is visible until its end', async (t) => {
   const { origin } = metricsUrlOf(service)
   assert.equal((await scrape(service)).value('ugs_ready'), 1)
   const stopped = service.stop()
-  while ((await scrape(service)).value('ugs_ready') === 1);
+  while ((await scrape(service)).value('ugs_ready') === 1) await sleep(20)
   assert.equal(await stopped, 0)
   await assert.rejects(sendRequest(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
 })
