@@ -10,8 +10,9 @@ import { signedIn, useLink } from '../support/console.ts'
 import { sendRequest } from '../support/http.ts'
 import {
   failureIn,
-  runUgsInNewProcess as runUgs,
-  startNewProcess as startService,
+  runUgs,
+  startNewProcess,
+  startService,
   temporaryFolder,
   ugsFile,
 } from '../support/service.ts'
@@ -75,7 +76,7 @@ describe('the first start', () => {
 
   it('prints no API token without a terminal, but commands that create one and use it', async (t) => {
     const settings = { UGS_DATA_DIR: join(temporaryFolder(t), 'data'), UGS_PRINT_API_TOKENS: '' }
-    const { stdout, stderr, stop } = await startService(t, settings)
+    const { stdout, stderr, stop } = await startNewProcess(t, settings)
     assert.doesNotMatch(stdout() + stderr(), /ug[at]_|sign-in/)
     const lines = stdout().trim().split('\n')
     const [first] = lines.flatMap((line) => {
@@ -94,12 +95,12 @@ describe('the first start', () => {
       assert.match(result.stdout, /^\{"success":1,"new_user_group":true/)
     }
     await stop()
-    const second = await startService(t, { ...settings, UGS_PRINT_API_TOKENS: 'always' })
+    const second = await startNewProcess(t, { ...settings, UGS_PRINT_API_TOKENS: 'always' })
     assert.equal(second.stdout().includes('uga_'), findTool(t, curl) === undefined)
   })
 
   it('prints lines of JSON if asked to, with a command that works, and no sign-in link', async (t) => {
-    const { stdout, stderr, tokens } = await startService(t)
+    const { stdout, stderr, tokens } = await startNewProcess(t)
     const lines = `${stdout()}${stderr()}`.trim().split('\n')
     const parsed = lines.map(
       (line) => JSON.parse(line) as { level: number; api_tokens?: object; first_request?: string },
@@ -131,9 +132,12 @@ describe('the first start', () => {
     assert.equal(response.status, 200)
   })
 
-  it('prints the same text once with several workers', async (t) => {
+  it('prints the same text and warnings once with several workers', async (t) => {
     const printed = async (...args: string[]) => {
-      const { origin, dataFolder, stdout } = await startService(t, {}, args)
+      const { origin, dataFolder, stdout, stderr } = await startNewProcess(t, { UGS_PORT: '1' }, args)
+      assert.deepEqual(warningsIn(stderr()), [
+        'UGS_PORT is not a setting and has no effect. Did you mean PORT?',
+      ])
       return stdout()
         .replaceAll(origin, 'ORIGIN')
         .replaceAll(dataFolder, 'FOLDER')
@@ -144,7 +148,7 @@ describe('the first start', () => {
   })
 
   it('names the store and its environment variables that are not settings', async (t) => {
-    const first = await startService(t, {
+    const first = await startNewProcess(t, {
       UGS_DATA_DIRS: '/elsewhere',
       UGS_API_TOKEN: 'uga_x',
       UGS_EMPTY: '',
@@ -157,15 +161,8 @@ describe('the first start', () => {
     ])
   })
 
-  it('warns once of a variable that is not a setting, also with several workers', async (t) => {
-    const { stderr } = await startService(t, { UGS_PORT: '1' }, ['--workers', '2'])
-    assert.deepEqual(warningsIn(stderr()), [
-      'UGS_PORT is not a setting and has no effect. Did you mean PORT?',
-    ])
-  })
-
   it('creates files that only the owner can read', async (t) => {
-    const service = await startService(t)
+    const service = await startNewProcess(t)
     await sendRequest(service.origin, {
       token: service.tokens.Customer,
       body: { user_group_id: 'a', name: 'A' },
@@ -234,10 +231,8 @@ describe('a start that fails', () => {
     }
     for (const [name, value] of Object.entries(wrong)) {
       const folder = join(temporaryFolder(t), 'data')
-      const settings = { PORT: '0', UGS_METRICS_PORT: '0', UGS_DATA_DIR: folder, [name]: value }
-      const { code, stderr } = await runUgs(['serve'], settings)
-      assert.equal(code, 1, name)
-      assert.match(failureIn(stderr), new RegExp(name))
+      const settings = { UGS_METRICS_PORT: '0', UGS_DATA_DIR: folder, [name]: value }
+      await assert.rejects(startService(t, settings), new RegExp(`ended with 1: .*${name}`))
       assert.ok(!existsSync(folder), name)
     }
   })
@@ -246,10 +241,9 @@ describe('a start that fails', () => {
     const file = join(temporaryFolder(t), 'file')
     writeFileSync(file, '')
     for (const folder of [file, join(file, 'below'), '/proc/below']) {
-      const result = await runUgs(['serve'], { PORT: '0', UGS_DATA_DIR: folder })
-      assert.equal(result.code, 1)
-      const failure = failureIn(result.stderr)
-      assert.ok(failure.startsWith(`${folder}: the folder cannot be created (E`), failure)
+      await assert.rejects(startService(t, { UGS_DATA_DIR: folder }), ({ message }: Error) =>
+        message.startsWith(`the service ended with 1: ${folder}: the folder cannot be created (E`),
+      )
     }
   })
 })

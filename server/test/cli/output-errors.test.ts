@@ -37,10 +37,7 @@ describe('the output of a command', () => {
 
   for (const [title, ...args] of [
     ['help', '--help'],
-    ['version', '--version'],
-    ['help of serve', 'serve', '--help'],
     ['a table', 'user-group', 'list', ...inTesting],
-    ['JSON', 'user-group', 'list', ...inTesting, '--json'],
     ['text', 'completion', 'bash'],
     ['an export', 'export', '-', '--format', 'csv', ...inTesting],
     ['an export to /dev/stdout', 'export', '/dev/stdout', '--format', 'csv', ...inTesting],

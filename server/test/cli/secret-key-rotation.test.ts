@@ -52,7 +52,7 @@ function keepRequesting(service: RunningService): { stop: () => Promise<number> 
       assert.equal(known.get(id) ?? token, token)
       known.set(id, token)
       requests++
-      await sleep(5)
+      await sleep(20)
     }
   }
   const running = Promise.all([0, 1, 2, 3].map(send))
@@ -127,8 +127,10 @@ describe('replacing the secret key of a running service', () => {
     const load = keepRequesting(service)
     await runCommand(service, 'secret-key', 'add', '--id', 'new')
     const { mtimeMs } = statSync(keyFile(service))
-    while ((await service.ugs('secret-key', 'retire', 'k1')).code !== 0)
+    while ((await service.ugs('secret-key', 'retire', 'k1')).code !== 0) {
       await runCommand(service, 'secret-key', 'reseal')
+      await sleep(100)
+    }
     // After this time, every service has read the file again and stored the tokens encrypted before.
     assert.ok(Date.now() - mtimeMs >= 5000)
     await load.stop()

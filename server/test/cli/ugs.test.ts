@@ -11,6 +11,7 @@ import {
   failureIn,
   runUgs,
   runUgsInNewProcess,
+  runUgsInThisProcess,
   sharedService,
   startNewProcess,
   temporaryFolder,
@@ -257,7 +258,7 @@ describe('ugs', () => {
 
   it('prints help and version', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['api-token', 'create', '--help'], ['--version']]) {
-      const result = await runUgsInNewProcess(args, {})
+      const result = await runUgsInThisProcess(args, {})
       assert.equal(result.code, 0)
       assert.notEqual(result.stdout, '')
     }
@@ -294,7 +295,7 @@ describe('ugs', () => {
   it('migrate creates the tables, and does nothing when run again', async (t) => {
     const folder = temporaryFolder(t)
     for (let i = 0; i < 2; i++) {
-      const result = await runUgsInNewProcess(['migrate'], { UGS_DATA_DIR: folder })
+      const result = await runUgs(['migrate'], { UGS_DATA_DIR: folder })
       assert.equal(result.code, 0)
       assert.match(result.stderr, /up to date/)
     }

@@ -5,50 +5,23 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { sendRequest } from '../support/http.ts'
 import { metricsUrlOf, scrape } from '../support/metrics.ts'
-import { failureIn, runUgs, startService, temporaryFolder, type RunningService } from '../support/service.ts'
+import {
+  failureIn,
+  runUgs,
+  runUgsInThisProcess,
+  startService,
+  temporaryFolder,
+  type RunningService,
+} from '../support/service.ts'
 import { userApi } from '../support/user-api.ts'
 import { isGone, listenings, until, workersOf } from '../support/workers.ts'
 
 describe('ugs serve --workers', () => {
-  it('runs the given number of workers as one service on one port', async (t) => {
-    const service = await startService(t, {}, ['--workers', '3'])
-    assert.equal((await workersOf(service)).length, 3)
-    const api = userApi(service.origin, service.tokens.Testing)
-    const responses = await Promise.all(
-      Array.from({ length: 60 }, () => api.get({ user_group_id: 'a', name: 'A' })),
-    )
-    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
-    assert.equal(responses.filter(({ body }) => body.new_user_group).length, 1)
-    assert.equal(new Set(responses.map(({ body }) => body.user_group?.token)).size, 1)
-  })
-
-  it('runs one worker per core with auto', async (t) => {
-    const service = await startService(t, {}, ['--workers', 'auto'])
-    const cores = availableParallelism()
-    assert.equal((await workersOf(service)).length, cores === 1 ? 0 : cores)
-  })
-
-  it('replaces a worker that dies and keeps serving', async (t) => {
-    const service = await startService(t, {}, ['--workers', '2'])
-    const before = await workersOf(service)
-    for (const [i, victim] of before.entries()) {
-      process.kill(victim, 'SIGKILL')
-      await until(() => listenings(service) === 3 + i)
-      const current = await workersOf(service)
-      assert.equal(current.length, 2)
-      assert.ok(!current.includes(victim))
-    }
-    assert.equal(service.stderr().match(/"msg":"worker died"/g)?.length, 2)
-    const { status } = await sendRequest(service.origin, { path: '/readyz' })
-    assert.equal(status, 200)
-    assert.equal(await service.stop(), 0)
-  })
-
   /** Pauses before replacements so far, in milliseconds. */
   const pauses = (service: RunningService) =>
     [...service.stderr().matchAll(/"pause_ms":(\d+),"msg":"worker died"/g)].map(([, ms]) => Number(ms))
 
-  it('retries to replace a worker that cannot start, with increasing pauses', async (t) => {
+  it('retries to replace workers that cannot start, with increasing pauses, and exits with the reason in the end', async (t) => {
     const service = await startService(t, {}, ['--workers', '2'])
     const api = userApi(service.origin, service.tokens.Testing)
     const keys = join(service.dataFolder, 'secret-keys')
@@ -62,12 +35,8 @@ describe('ugs serve --workers', () => {
     assert.equal((await api.get({ user_group_id: 'a', name: 'A' })).status, 200)
     writeFileSync(keys, good)
     await until(() => listenings(service) === 3)
-    assert.equal(await service.stop(), 0)
-  })
 
-  it('exits with the reason if no worker can start', async (t) => {
-    const service = await startService(t, {}, ['--workers', '2'])
-    writeFileSync(join(service.dataFolder, 'secret-keys'), 'no key')
+    writeFileSync(keys, 'no key')
     for (const worker of await workersOf(service)) process.kill(worker, 'SIGKILL')
     await until(() => isGone(service.pid))
     assert.equal(await service.stop(), 1)
@@ -76,10 +45,10 @@ describe('ugs serve --workers', () => {
       'no worker can be started: each failed 4 times in a row, for the reasons logged above',
     )
     const lines = service.stderr().trimEnd().split('\n')
-    assert.ok(lines.filter((line) => /"level":60.*secret-keys: /.test(line)).length >= 8)
+    assert.ok(lines.filter((line) => /"level":60.*secret-keys: /.test(line)).length >= 2 + 8)
   })
 
-  it('serves the combined metrics of all workers, and loses nothing when a worker dies', async (t) => {
+  it('replaces a worker that dies, and serves the combined metrics of all workers that ever ran', async (t) => {
     const service = await startService(t, { UGS_METRICS_PORT: '0' }, ['--workers', '2'])
     const api = userApi(service.origin, service.tokens.Testing)
     const readCounts = async () => {
@@ -100,34 +69,50 @@ describe('ugs serve --workers', () => {
     assert.deepEqual(await readCounts(), { requests: 40, ofWorkspace: 40, workers: 2, deaths: 0, ready: 1 })
     for (const [i, victim] of (await workersOf(service)).entries()) {
       process.kill(victim, 'SIGKILL')
+      await until(() => listenings(service) === 3 + i)
+      const running = await workersOf(service)
+      assert.equal(running.length, 2)
+      assert.ok(!running.includes(victim))
       let current = await readCounts()
       while (current.workers !== 2 || current.deaths !== i + 1) current = await readCounts()
       assert.deepEqual(current, { requests: 40, ofWorkspace: 40, workers: 2, deaths: i + 1, ready: 1 })
     }
+    assert.equal(service.stderr().match(/"msg":"worker died"/g)?.length, 2)
     await api.get({ user_group_id: 'u-1' })
     assert.equal((await readCounts()).requests, 41)
+    assert.equal((await sendRequest(service.origin, { path: '/readyz' })).status, 200)
     const { origin } = metricsUrlOf(service)
     assert.equal(await service.stop(), 0)
     await assert.rejects(sendRequest(origin, { path: '/metrics' }), { code: 'ECONNREFUSED' })
   })
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops all workers gracefully on ${signal} to all processes`, async (t) => {
-      const service = await startService(t, {}, ['--workers', '2'])
+  for (const [signal, count] of [
+    ['SIGTERM', 3],
+    ['SIGINT', 2],
+  ] as const) {
+    it(`runs ${count} workers as one service, and stops all on ${signal} to all processes`, async (t) => {
+      const service = await startService(t, {}, ['--workers', String(count)])
       const workers = await workersOf(service)
+      assert.equal(workers.length, count)
       const api = userApi(service.origin, service.tokens.Testing)
-      const requests = Array.from({ length: 40 }, (_, i) => api.get({ user_group_id: `u-${i}`, name: 'A' }))
-      await Promise.all(requests)
+      const responses = await Promise.all(
+        Array.from({ length: 60 }, () => api.get({ user_group_id: 'a', name: 'A' })),
+      )
+      assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+      assert.equal(responses.filter(({ body }) => body.new_user_group).length, 1)
+      assert.equal(new Set(responses.map(({ body }) => body.user_group?.token)).size, 1)
       for (const worker of workers) process.kill(worker, signal)
       assert.equal(await service.stop(signal), 0)
-      assert.deepEqual(workers.map(isGone), [true, true])
-      assert.equal(service.stderr().match(/"msg":"stopped"/g)?.length, 2)
+      assert.ok(workers.every(isGone))
+      assert.equal(service.stderr().match(/"msg":"stopped"/g)?.length, count)
     })
   }
 
-  it('leaves no worker behind if the supervisor is killed', async (t) => {
-    const service = await startService(t, {}, ['--workers', '2'])
+  it('runs one worker per core with auto, and leaves none behind if the supervisor is killed', async (t) => {
+    const service = await startService(t, {}, ['--workers', 'auto'])
     const workers = await workersOf(service)
+    const cores = availableParallelism()
+    assert.equal(workers.length, cores === 1 ? 0 : cores)
     await service.stop('SIGKILL')
     await until(() => workers.every(isGone))
   })
@@ -142,7 +127,7 @@ describe('ugs serve --workers', () => {
 
   for (const count of ['0', '-1', '1.5', '257', 'many', '']) {
     it(`refuses ${JSON.stringify(count)}`, async () => {
-      const { code } = await runUgs(['serve', '--workers', count], {})
+      const { code } = await runUgsInThisProcess(['serve', '--workers', count], {})
       assert.equal(code, 2)
     })
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settings } from '../../src/config/settings.ts'
-import { runUgs } from '../support/service.ts'
+import { runUgsInThisProcess } from '../support/service.ts'
 import { readPage, readTable } from './support.ts'
 
 const all = Object.entries(settings).map(([name, { default: byDefault, description }]) => ({
@@ -33,7 +33,7 @@ test('docs/configuration.md has the range of each number', () => {
 })
 
 test('`ugs serve --help` lists the settings in the same order and words', async () => {
-  const { code, stdout } = await runUgs(['serve', '--help'], {})
+  const { code, stdout } = await runUgsInThisProcess(['serve', '--help'], {})
   assert.equal(code, 0)
   const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) \((.*)\)\n {6}(.+)$/gm)]
   assert.deepEqual(

@@ -60,8 +60,17 @@ export async function runUgs(
   environment: Environment,
   stdin = '',
 ): Promise<CommandResult> {
-  if (args[0] === 'serve' || needsNewProcess(args, environment))
-    return runUgsInNewProcess(args, environment, stdin)
+  return args[0] === 'serve' || needsNewProcess(args, environment)
+    ? runUgsInNewProcess(args, environment, stdin)
+    : runUgsInThisProcess(args, environment, stdin)
+}
+
+/** Runs a `ugs` command that neither serves nor needs options of Node.js. */
+export async function runUgsInThisProcess(
+  args: readonly string[],
+  environment: Environment,
+  stdin = '',
+): Promise<CommandResult> {
   const { buildProgram, reportError } = await import('./program.ts')
   const { run, stdout, stderr } = programRun(args, environmentOf(environment), stdin)
   const code = await run(() => buildProgram().parseAsync(args, { from: 'user' })).then(
