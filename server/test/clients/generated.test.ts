@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { installPackages } from '../../../scripts/install-packages.js'
 import { createApiToken } from '../support/command.ts'
 import { sharedService, temporaryFolder, type RunningService } from '../support/service.ts'
+import { shortRun } from './go-and-java.ts'
 import { findTool } from '../support/tool.ts'
 import { runProgram } from './program.ts'
 
@@ -17,11 +18,12 @@ describe('a client generated from the OpenAPI document', () => {
     const folder = await folderWithDocument(t, service())
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'client.ts'), typescriptClient)
-    const types = join(folder, 'openapi.d.ts')
+    const types = join(folder, 'openapi.ts')
     await runPackage(folder, 'openapi-typescript/bin/cli.js', join(folder, 'openapi.json'), '--output', types)
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
     await runPackage(folder, 'typescript/bin/tsc', '--project', folder)
-    await assertCalls('typescript', service(), process.execPath, join(folder, 'client.js'))
+    const files = { imported: 2, exported: ['First', 'Zweite Größe'] }
+    await assertCalls('typescript', service(), files, process.execPath, join(folder, 'client.js'))
   })
 
   it('in Java calls the service', async (t) => {
@@ -40,8 +42,26 @@ describe('a client generated from the OpenAPI document', () => {
     const program = fileURLToPath(new URL('GeneratedClient.java', import.meta.url))
     const classes = join(folder, 'classes')
     const sources = ['-encoding', 'UTF-8', '-sourcepath', join(folder, 'java'), program]
-    await runProgram('javac', ['-proc:none', '-nowarn', '-cp', javaLibraries, '-d', classes, ...sources])
-    await assertCalls('java', service(), 'java', '-cp', `${javaLibraries}:${classes}`, 'GeneratedClient')
+    await runProgram('javac', [
+      ...shortRun.map((option) => `-J${option}`),
+      '-proc:none',
+      '-nowarn',
+      '-cp',
+      javaLibraries,
+      '-d',
+      classes,
+      ...sources,
+    ])
+    await assertCalls(
+      'java',
+      service(),
+      {},
+      'java',
+      ...shortRun,
+      '-cp',
+      `${javaLibraries}:${classes}`,
+      'GeneratedClient',
+    )
   })
 })
 
@@ -59,7 +79,13 @@ const runPackage = (folder: string, script: string, ...args: string[]) =>
   runProgram(process.execPath, [join(folder, 'node_modules', script), ...args])
 
 /** Runs a client, which gets the origin and an API token as arguments, and checks what it received. */
-async function assertCalls(id: string, service: RunningService, command: string, ...args: string[]) {
+async function assertCalls(
+  id: string,
+  service: RunningService,
+  more: object,
+  command: string,
+  ...args: string[]
+) {
   const token = await createApiToken(service, 'Testing', '--scopes', 'write,introspect,admin')
   const stdout = await runProgram(command, [...args, service.origin, token])
   assert.deepEqual(JSON.parse(stdout), {
@@ -70,13 +96,14 @@ async function assertCalls(id: string, service: RunningService, command: string,
     active: id,
     superseded: false,
     managed: 'Renamed',
+    ...more,
     error: 'user_group_not_found',
   })
 }
 
 const compilerOptions = {
   ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-  ...{ target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext' },
+  ...{ target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext', skipLibCheck: true },
 }
 
 const typescriptClient = `
@@ -117,6 +144,14 @@ const superseded = await introspect(token)
 const path = { team_id }
 const managed = dataOf(await client.GET('/admin/v1/user-groups/{team_id}', { params: { path } }))
 
+const rows = '{"user_group_id":"row 1","name":"First"}\\n{"user_group_id":"row 2","name":"Zweite Größe"}\\n'
+const file = { body: rows, headers: { 'Content-Type': 'application/x-ndjson' }, parseAs: 'text' } as const
+const bodySerializer = (body: string) => body
+const imported = dataOf(await client.POST('/admin/v1/user-groups/import', { ...file, bodySerializer }))
+const exported = dataOf(await client.GET('/admin/v1/user-groups/export', { parseAs: 'text' }))
+// The types must be those of texts.
+const rowsIn = (text: string) => text.trim().split('\\n').map((line) => JSON.parse(line))
+
 const { error } = await client.POST('/api/user/update', { body: { user_group_id: 'unknown' } })
 const code: components['schemas']['ErrorResponse']['error']['code'] | undefined = error?.error.code
 
@@ -129,6 +164,8 @@ console.log(
     active: active.active && active.sub,
     superseded: superseded.active,
     managed: managed.user_group.name,
+    imported: rowsIn(imported).at(-1).summary.created,
+    exported: rowsIn(exported).filter(({ user_group_id: id }) => id.startsWith('row ')).map(({ name }) => name),
     error: code,
   }),
 )

@@ -20,6 +20,9 @@ export const javaTool: Tool = {
   probe: ['--describe-module', 'jdk.compiler'],
 }
 
+/** Options of Java with which a short run needs least CPU. */
+export const shortRun = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+
 type Environment = Readonly<Record<string, string>>
 
 /** Runs a Go program with the Go client in a new folder, and returns its standard output. */
@@ -41,8 +44,7 @@ export async function runJava(folder: string, program: string, environment: Envi
   const classes = join(folder, 'classes')
   mkdirSync(classes)
   const files = readdirSync(sources).map((source) => join(sources, source))
-  await runProgram('javac', ['-encoding', 'UTF-8', '-d', classes, ...files])
-  // For a short run.
-  const options = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '--class-path', classes]
-  return runProgram('java', [...options, file], '', environment)
+  const compiler = shortRun.map((option) => `-J${option}`)
+  await runProgram('javac', [...compiler, '-encoding', 'UTF-8', '-d', classes, ...files])
+  return runProgram('java', [...shortRun, '--class-path', classes, file], '', environment)
 }
