@@ -22,11 +22,8 @@ const suites = {
     // Addons compiled with the headers of Node.js 24.19 to 24.21 abort (nodejs/node#65446).
     runs: [['22', '24.18.1', 'npm', 'pnpm', 'yarn', 'bun']],
   },
-  // The tests that have more cases in a long run.
-  cases: {
-    program: ['scripts/test.js'],
-    runs: [['property'], ['exact-comparison'], ['generated-files']],
-  },
+  // Some tests have more cases in a long run.
+  cases: { program: ['scripts/test.js'], runs: [[]] },
   'rolling-restart': {
     program: [...typeScript, 'server/test/deploy/rolling-restart/rolling-restart.ts'],
     runs: [[]],

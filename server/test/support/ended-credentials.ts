@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { scopes } from '../../src/domain/api-token/api-token.ts'
 import { adminApi, assertSucceeded, type startManaged } from './admin-api.ts'
 import { nobodys } from './belongings.ts'
@@ -10,12 +11,19 @@ type Owner = Pick<Awaited<ReturnType<typeof startManaged>>, 'service' | 'admin'>
 
 const everyScope = { name: 'outsider', scopes: [...scopes] }
 
+/** Waits until an API token has expired, and returns it. */
+export async function untilEnded(origin: string, token: string): Promise<string> {
+  while ((await adminApi(origin, token).listWorkspaces()).status === 200) await sleep(20)
+  return token
+}
+
 /** Returns credentials that are neither a valid API token nor a valid session. */
 export async function endedCredentials({ service: { origin }, admin }: Owner, userGroupToken: string) {
   const unknownTokens = {
     'a user group token': userGroupToken,
     'a made-up API token': nobodys.apiToken,
-    'an API token that expired': await ended(
+    'an API token that expired': await untilEnded(
+      origin,
       (await issueApiToken({ ...everyScope, expires_in_seconds: 1 })).token,
     ),
     'an API token that was revoked': await revoked(),
@@ -39,12 +47,6 @@ export async function endedCredentials({ service: { origin }, admin }: Owner, us
     return { id: api_token.id, token }
   }
 
-  /** Until it does not work any more. */
-  async function ended(token: string): Promise<string> {
-    while ((await adminApi(origin, token).listWorkspaces()).status === 200);
-    return token
-  }
-
   async function revoke(id: number): Promise<void> {
     assertSucceeded(await admin.revokeApiToken({ params: { id } }), 'revokeApiToken')
   }
@@ -59,7 +61,7 @@ export async function endedCredentials({ service: { origin }, admin }: Owner, us
     const { id, token } = await issueApiToken(everyScope)
     const rotation = await admin.rotateApiToken({ params: { id }, body: { overlap_seconds: 1 } })
     assertSucceeded(rotation, 'rotateApiToken')
-    return ended(token)
+    return untilEnded(origin, token)
   }
 
   async function sessionOf(token: string): Promise<Headers> {

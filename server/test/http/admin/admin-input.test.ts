@@ -12,6 +12,7 @@ import {
   startManaged,
 } from '../../support/admin-api.ts'
 import { sendRequest } from '../../support/http.ts'
+import { shareOf } from '../../support/cases.ts'
 import { assertFault } from '../../support/user-api.ts'
 
 const { service, admin, adminToken, create } = await startManaged({ after })
@@ -27,12 +28,13 @@ for (const path of paths) {
   const methods = ids.map((id) => operationOf(id).method)
   test(`${path} refuses any other method with 405 and lists the allowed ones`, async () => {
     const url = adminPath(ids[0] as AdminOperationId, { params: { ...of(created).params } })
-    for (const method of ['GET', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
+    const others = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
       (method) => !(methods as string[]).includes(method),
-    )) {
-      for (const suffix of ['', '/', '?limit=1']) {
+    )
+    for (const [turn, method] of others.entries()) {
+      for (const suffix of shareOf(['', '/', '?limit=1'], turn, 1)) {
         // The path and method are checked before the API token.
-        for (const token of [adminToken, undefined]) {
+        for (const token of shareOf([adminToken, undefined], turn, 1)) {
           const response = await sendRequest(origin, { method, path: url + suffix, token, body: {} })
           assertFault(response, 'method_not_allowed')
           assert.deepEqual((response.headers.allow ?? '').split(', ').sort(), [...methods].sort())
@@ -93,11 +95,11 @@ const invalidIds = [
   '१',
   '9'.repeat(99),
 ]
-for (const id of operationIds.filter((id) => operationOf(id).path.includes('{'))) {
+for (const [turn, id] of operationIds.filter((id) => operationOf(id).path.includes('{')).entries()) {
   test(`${id} returns 404 for an invalid id in the path`, async () => {
     const names = [...operationOf(id).path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     for (const name of names) {
-      for (const text of invalidIds) {
+      for (const text of shareOf(invalidIds, turn, 3)) {
         const params = { ...of(created).params, revision: 1, [name]: encodeURI(text).replace('%25', '%') }
         const response = await admin[id]({ params, ...(operationOf(id).body && { body: {} }) })
         assert.deepEqual(
@@ -112,7 +114,15 @@ for (const id of operationIds.filter((id) => operationOf(id).path.includes('{'))
   })
 }
 
-for (const id of operationIds) {
+const unknownParameters = [
+  ['nonsense=1', '/nonsense'],
+  ['Limit=1', '/Limit'],
+  ['=1', '/'],
+  ['__proto__=1', '/__proto__'],
+  ['constructor', '/constructor'],
+  ['a%7Eb=1', '/a~0b'],
+] as const
+for (const [turn, id] of operationIds.entries()) {
   test(`${id} accepts only its own query parameters, each once`, async () => {
     const { properties = {}, required = [] } = (operationOf(id).query ?? {}) as {
       properties?: object
@@ -121,14 +131,7 @@ for (const id of operationIds) {
     const own = Object.keys(properties)
     const missing = required.map((name) => `/${name}`)
     const input = { params: { ...of(created).params, revision: 1 }, body: operationOf(id).body && {} }
-    for (const [query, field] of [
-      ['nonsense=1', '/nonsense'],
-      ['Limit=1', '/Limit'],
-      ['=1', '/'],
-      ['__proto__=1', '/__proto__'],
-      ['constructor', '/constructor'],
-      ['a%7Eb=1', '/a~0b'],
-    ] as const)
+    for (const [query, field] of shareOf(unknownParameters, turn, 2))
       assertRefused(await admin[id]({ ...input, query }), id, 'validation_failed', [field, ...missing])
     for (const name of ['a/b', ...own]) {
       const twice = await admin[id]({ ...input, query: `${name}=1&${name}=1` })
@@ -150,7 +153,7 @@ const malformed: readonly [body: string | Buffer, ...fields: string[]][] = [
   ['\ufeff{}'],
 ]
 
-for (const id of withBody) {
+for (const [turn, id] of withBody.entries()) {
   const input = { params: of(created).params }
   test(`${id} reads its body as strictly as /api/user`, async () => {
     const type = { 'content-type': 'application/json' }
@@ -169,9 +172,9 @@ for (const id of withBody) {
     const gzip = { ...type, 'content-encoding': 'gzip' }
     assertRefused(await admin[id]({ ...input, body: '{}', headers: gzip }), id, 'unsupported_media_type')
     assertRefused(await admin[id]({ ...input, body: ' '.repeat(1024 * 1024 + 1) }), id, 'body_too_large')
-    for (const [body, ...fields] of malformed)
+    for (const [body, ...fields] of shareOf(malformed, turn, 3))
       assertRefused(await admin[id]({ ...input, body }), id, 'malformed_json', fields)
-    for (const body of ['null', '[]', '"text"', '1'])
+    for (const body of shareOf(['null', '[]', '"text"', '1'], turn, 2))
       assertRefused(await admin[id]({ ...input, body }), id, 'validation_failed', [''])
     const unknown = await admin[id]({ ...input, body: { nonsense: 1 } })
     assert.ok(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { assertSucceeded, assertRefused, startManaged } from '../../support/admin-api.ts'
 import { importedIn } from '../../support/bulk.ts'
@@ -44,7 +45,7 @@ describe('an import whose store is lost', () => {
     const upload = new Upload(service.origin, adminToken)
     await upload.send(rows.slice(0, 3000).join(''))
     // The first batch is imported, so the outage begins in the middle. A batch may take several transactions.
-    while (!(await holds(rows.slice(0, 512))));
+    while (!(await holds(rows.slice(0, 512)))) await sleep(20)
     const unlock = await lock(t, service)
     await upload.send(rows.slice(3000).join(''))
     const { message } = assertRefused(await upload.end(), 'importUserGroups', 'unavailable')

@@ -9,7 +9,6 @@ import {
   firstDeliveryOf,
 } from '../../support/belongings.ts'
 import {
-  adminApi,
   assertSucceeded,
   assertRefused,
   of,
@@ -30,6 +29,7 @@ import {
   useLink,
   type SignedIn,
 } from '../../support/console.ts'
+import { untilEnded } from '../../support/ended-credentials.ts'
 import { sendRequest, type HttpResponse } from '../../support/http.ts'
 import { introspectionPath } from '../../support/introspection.ts'
 import { kept, writingNothing } from '../../support/kept.ts'
@@ -117,7 +117,7 @@ describe('signing in', () => {
     const { api_token, token: revoked } = await issueToken()
     await admin.revokeApiToken({ params: { id: api_token.id } })
     const { token: expired } = await issueToken({ expires_in_seconds: 1 })
-    while ((await adminApi(origin, expired).listWorkspaces()).status === 200);
+    await untilEnded(origin, expired)
     const { token: ofUserGroup } = await create('not an API token')
     for (const token of [
       revoked,

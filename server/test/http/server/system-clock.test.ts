@@ -36,7 +36,7 @@ function movableClock(file: string, program: string) {
   return { settings, set }
 }
 
-/** Sends requests without a pause until `stop` is called. Each must succeed, and no token may change. */
+/** Sends requests until `stop` is called. Each must succeed, and no token may change. */
 function keepRequesting({ origin, tokens }: RunningService) {
   const api = userApi(origin, tokens.Testing)
   const known = new Map<string, string>()
@@ -47,6 +47,7 @@ function keepRequesting({ origin, tokens }: RunningService) {
       const token = tokenIn(await api.get({ user_group_id: id, name: i % 3 === 1 ? 'Other' : 'Name' }))
       assert.equal(known.get(id) ?? token, token)
       known.set(id, token)
+      await sleep(10)
     }
   }
   const running = Promise.all([0, 1, 2, 3].map(one))
