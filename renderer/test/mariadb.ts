@@ -24,6 +24,8 @@ interface Statement {
 
 const otherCount = 'the statement has another number of parameters'
 
+/** Path of the server's program; empty if it is not installed. */
+let mariadbd: string | undefined
 let socketPath: string | undefined
 let databases = 0
 
@@ -36,16 +38,16 @@ interface MariaDb {
 
 /** Creates a database. Returns undefined and skips the test if a program is missing. */
 export async function createMariaDb(t: TestContext): Promise<MariaDb | undefined> {
-  const { stdout, status } = spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin command -v mariadbd'], {
+  mariadbd ??= spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin command -v mariadbd'], {
     encoding: 'utf8',
-  })
-  if (status !== 0) {
+  }).stdout
+  if (mariadbd === '') {
     skipWithout(t, 'MariaDB is not installed: apt-get install mariadb-server')
     return undefined
   }
   const driver = loadDriver(t, 'mysql2/promise') as Driver | undefined
   if (driver === undefined) return undefined
-  socketPath ??= startServer(stdout.trim())
+  socketPath ??= startServer(mariadbd.trim())
   const connection = await connect(driver, socketPath)
   t.after(() => connection.end())
   const name = `test_${++databases}`
@@ -92,7 +94,7 @@ async function connect(driver: Driver, socketPath: string): Promise<Connection> 
 }
 
 /** Starts a server that ends with this process, and returns the path of its socket. */
-function startServer(mariadbd: string): string {
+function startServer(program: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'renderer-mariadb-'))
   const data = join(folder, 'data')
   const socket = join(folder, 'socket')
@@ -103,7 +105,7 @@ function startServer(mariadbd: string): string {
   const { status, stderr } = spawnSync('mariadb-install-db', install, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`mariadb-install-db failed: ${stderr}`)
   const options = [`--socket=${socket}`, '--skip-networking', '--innodb-flush-log-at-trx-commit=0']
-  const child = spawn(mariadbd, [...common, ...options], { stdio: 'ignore' })
+  const child = spawn(program, [...common, ...options], { stdio: 'ignore' })
   child.unref()
   process.once('exit', () => {
     child.kill('SIGKILL')

@@ -81,9 +81,9 @@ for (const dialect of realDatabases) {
           )
         }
       }),
-      { numRuns: cases(800), endOnFailure: true },
+      { numRuns: cases(300), endOnFailure: true },
     )
     t.diagnostic(`${ran} results had rows`)
-    assert.ok(ran >= 20, `only ${ran} statements returned rows`)
+    assert.ok(ran >= 5, `only ${ran} statements returned rows`)
   })
 }

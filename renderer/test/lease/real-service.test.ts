@@ -8,7 +8,7 @@ import { tokenIn, userApi } from '../../../server/test/support/user-api.ts'
 import { IntrospectionClient, type TokenChange } from '../../src/index.ts'
 import { until } from './fake-service.ts'
 
-const rounds = 20
+const rounds = 8
 
 /** Starts two processes of the service on one store. */
 const stores: [name: string, start: (t: TestContext) => Promise<[RunningService, RunningService]>][] = [

@@ -41,7 +41,7 @@ for (const dialect of sqlDialects) {
             : bound,
         )
       }),
-      { numRuns: cases(100) },
+      { numRuns: cases(30) },
     )
   })
 }
