@@ -11,6 +11,9 @@ import { findChromium, launchChromium } from '../../../server/test/support/chrom
 import type { Scope } from '../../../server/test/support/scope.ts'
 import { runUgs } from '../../../server/test/support/service.ts'
 
+/** Options of `ugs` for the environment of the example's user groups. */
+export const inCustomer = ['--environment', 'Customer']
+
 export interface RunningExample {
   readonly hostOrigin: string
   readonly rendererOrigin: string
@@ -64,13 +67,13 @@ export async function startExample(t: Scope, settings: Record<string, string> = 
 }
 
 /** Starts the example before the tests of a suite, and stops it after them. */
-export function useExample() {
+export function useExample(settings: Record<string, string> = {}) {
   const cleanups: (() => void | Promise<void>)[] = []
   const example = {} as RunningExample
   let browser: Browser | undefined
 
   before(async () => {
-    Object.assign(example, await startExample({ after: (done) => cleanups.unshift(done) }))
+    Object.assign(example, await startExample({ after: (done) => cleanups.unshift(done) }, settings))
   })
   after(async () => {
     await browser?.close()
@@ -177,4 +180,20 @@ export async function tokenHandedOver(page: Page): Promise<string> {
 
 export function isFocused(element: Element): boolean {
   return element === document.activeElement
+}
+
+/** Returns the token with another signature. */
+export function forgedFrom(token: string): string {
+  return `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+}
+
+/** Records the states of the dashboard from now on. */
+export async function recordStates(page: Page): Promise<() => Promise<unknown[]>> {
+  const body = dashboardIn(page).frame.locator('body')
+  await body.evaluate((element) => {
+    const states: unknown[] = []
+    new MutationObserver(() => states.push(element.dataset.state)).observe(element, { attributes: true })
+    Object.assign(window, { states })
+  })
+  return () => body.evaluate(() => (window as unknown as { states: unknown[] }).states)
 }

@@ -2,106 +2,60 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import Database from 'better-sqlite3'
 import type { Frame, Page } from 'playwright-core'
 import type { Scope } from '../../../server/test/support/scope.ts'
-import { useExample, type RunningExample } from './support.ts'
+import { forgedFrom, inCustomer, openDashboard, useExample, type RunningExample } from './support.ts'
 
-describe('another origin', () => {
-  const { example, openPage } = useExample()
-  const cleanups: (() => void | Promise<void>)[] = []
-  let foreignOrigin: string
+describe('programs of the example', () => {
+  const { openPage, example } = useExample({ SHOW_STATEMENTS: '1' })
 
-  before(async () => {
-    foreignOrigin = await serveForeignPage({ after: (done) => cleanups.unshift(done) })
-  })
-  after(async () => {
-    for (const done of cleanups) await done()
-  })
-
-  /** A page of another origin. Undefined if the test is skipped. */
-  async function openForeignPage(t: TestContext) {
+  it('are not embedded by another origin, and exchange no token with it', async (t) => {
     const opened = await openPage(t)
-    await opened?.page.goto(foreignOrigin)
-    return opened
-  }
-
-  it('cannot embed the dashboard or the product', async (t) => {
-    const opened = await openForeignPage(t)
     if (opened === undefined) return
-    const { page, complaints } = opened
+    const { page, requests, complaints } = opened
+    await page.goto(await serveForeignPage(t))
     for (const origin of [example.rendererOrigin, example.hostOrigin]) {
       await embed(page, origin)
-      const frame = page.frames()[1]
-      assert.equal(frame?.url(), 'chrome-error://chromewebdata/')
+      assert.equal(page.frames()[1]?.url(), 'chrome-error://chromewebdata/')
       assert.ok(
         complaints.some((text) => text.includes('frame-ancestors') && text.includes(origin)),
         complaints.join(),
       )
     }
-  })
 
-  it('cannot pass a token to the dashboard, even if it could embed it', async (t) => {
-    const opened = await openForeignPage(t)
-    if (opened === undefined) return
-    const { page, requests } = opened
-    await withoutFrameAncestors(page, example.rendererOrigin)
-    await embed(page, example.rendererOrigin)
-    const frame = page.frames()[1]
-    assert.equal(frame?.url(), `${example.rendererOrigin}/`)
-
-    const token = await tokenOf(example, 'ada')
-    await post(page, frame, { type: 'dashboard:token', token })
-    assert.equal(await frame.locator('body').getAttribute('data-state'), 'waiting')
-    // A request that the dashboard would have followed with /view.
-    await frame.evaluate(() => fetch('/icon.svg'))
-    assert.ok(!requests.some((request) => request.url().endsWith('/view')))
-  })
-
-  it('gets no token from the product, even if it could embed it', async (t) => {
-    const opened = await openForeignPage(t)
-    if (opened === undefined) return
-    const { page, requests } = opened
-    await withoutFrameAncestors(page, example.hostOrigin)
     await page.evaluate(() => {
       const received: unknown[] = []
       window.addEventListener('message', ({ data }) => received.push(data))
       Object.assign(window, { received })
     })
-    await embed(page, example.hostOrigin)
-    const frame = page.frames()[1]
-    assert.equal(frame?.url(), `${example.hostOrigin}/`)
-    await post(page, frame, { type: 'dashboard:token-needed' })
+    // Even if it could embed them.
+    const embedded = async (origin: string) => {
+      await page.unrouteAll()
+      await withoutFrameAncestors(page, origin)
+      await embed(page, origin)
+      const frame = page.frames()[1]
+      assert.equal(frame?.url(), `${origin}/`)
+      return frame
+    }
+    const dashboard = await embedded(example.rendererOrigin)
+    await post(page, dashboard, { type: 'dashboard:token', token: await tokenOf(example, 'ada') })
+    assert.equal(await dashboard.locator('body').getAttribute('data-state'), 'waiting')
+    // A request that the dashboard would have followed with /view.
+    await dashboard.evaluate(() => fetch('/icon.svg'))
+    assert.ok(!requests.some((request) => request.url().endsWith('/view')))
+
+    const product = await embedded(example.hostOrigin)
+    await post(page, product, { type: 'dashboard:token-needed' })
     // The renderer's page does not run in a nested frame of another origin, so nothing requested a token.
-    await frame.evaluate(() => fetch('/icon.svg'))
+    await product.evaluate(() => fetch('/icon.svg'))
     assert.ok(!requests.some((request) => request.url().endsWith('/dashboard-session')))
     assert.deepEqual(await page.evaluate(() => (window as unknown as { received: unknown[] }).received), [])
   })
 
-  it('gets no token from the product’s backend and no view from the renderer’s', async (t) => {
-    const opened = await openForeignPage(t)
-    if (opened === undefined) return
-    const { page } = opened
-    const token = await tokenOf(example, 'ada')
-    const shown = ['user-group', 'show', 'customer-north', '--environment', 'Customer', '--json']
-    const before = await example.ugs(...shown)
-    for (const path of ['/dashboard-session', '/end-sessions', '/suspend', '/change-regions']) {
-      // A request that needs no preflight. It gets no response and has no effect.
-      const sent = page.evaluate(
-        (url) => fetch(url, { method: 'POST', mode: 'no-cors', body: '{"viewer":"ada"}' }),
-        example.hostOrigin + path,
-      )
-      await assert.rejects(sent, /Failed to fetch/)
-    }
-    assert.equal(await example.ugs(...shown), before)
-    const asked = page.evaluate(
-      ([url = '', sent]) => fetch(url, { headers: { authorization: `Bearer ${sent}` } }),
-      [`${example.rendererOrigin}/view`, token],
-    )
-    await assert.rejects(asked, /Failed to fetch/)
-  })
-
-  it('is recognized by Origin and Sec-Fetch-Site; bodies are bounded', async () => {
+  it('recognize another origin by Origin and Sec-Fetch-Site, and bound bodies', async () => {
     const body = '{"viewer":"ada"}'
     const cases: [status: number, headers: Record<string, string>, body: string][] = [
       [200, { origin: example.hostOrigin }, body],
@@ -126,9 +80,16 @@ describe('another origin', () => {
       assert.equal(response.status, status, `${JSON.stringify(headers)} ${sent.slice(0, 40)}: ${body}`)
       assert.equal(body.includes('"token":"ey'), status === 200)
     }
+    const shown = ['user-group', 'show', 'customer-north', ...inCustomer, '--json']
+    const before = await example.ugs(...shown)
+    for (const path of ['/dashboard-session', '/end-sessions', '/suspend', '/change-regions']) {
+      const headers = { 'content-type': 'application/json', origin: example.rendererOrigin }
+      assert.equal((await fetch(example.hostOrigin + path, { method: 'POST', headers, body })).status, 403)
+    }
+    assert.equal(await example.ugs(...shown), before)
   })
 
-  it('gets the same security headers on every response', async () => {
+  it('send the same security headers with every response', async () => {
     for (const path of ['/', '/page.js', '/view', '/nothing']) {
       for (const origin of [example.hostOrigin, example.rendererOrigin]) {
         const { headers } = await fetch(origin + path)
@@ -136,11 +97,45 @@ describe('another origin', () => {
         assert.equal(headers.get('x-content-type-options'), 'nosniff')
         assert.equal(headers.get('referrer-policy'), 'no-referrer')
         assert.equal(headers.get('cache-control'), 'no-store')
+        assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin')
         assert.equal(headers.get('access-control-allow-origin'), null)
       }
     }
-    const { status } = await fetch(`${example.rendererOrigin}/view`)
-    assert.equal(status, 401)
+  })
+
+  it('have no view for a forged token, one of the other environment, or an API token', async () => {
+    const genuine = await tokenOf(example, 'ada')
+    const testing = await example.ugs(
+      ...['user-group', 'get-or-create', 'customer-north', '--name', 'Customer North'],
+      ...['--mapping', 'null', '--environment', 'Testing'],
+    )
+    const apiToken = await example.ugs('api-token', 'create', ...inCustomer, '--name', 'test')
+    for (const token of [forgedFrom(genuine), testing.trim(), apiToken.trim(), 'customer-north', undefined]) {
+      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      assert.equal((await fetch(`${example.rendererOrigin}/view`, { headers })).status, 401)
+    }
+  })
+
+  it('show statements in development, with values apart from the SQL', async (t) => {
+    const opened = await openPage(t)
+    if (opened === undefined) return
+    const development = await openDashboard(opened.page, example)
+    await development.frame.getByLabel('From').fill('2025-03-10')
+    await development.frame.locator('summary').click()
+    const statement = development.frame.locator('pre', { hasText: 'date(?)' }).first()
+    assert.match(
+      await statement.innerText(),
+      /customer_id = \?[^]*bound: \["customer-north",[^]*"2025-03-10"\]/,
+    )
+    assert.doesNotMatch(await statement.innerText(), /filter\.|'/)
+  })
+
+  it('all end with Ctrl-C, and leave nothing behind', async () => {
+    const origins = [example.hostOrigin, example.rendererOrigin, example.serviceOrigin]
+    for (const origin of origins) await fetch(origin)
+    assert.equal(await example.stop(), 0)
+    for (const origin of origins) await assert.rejects(fetch(origin), `${origin} still responds`)
+    assert.throws(() => new Database(join(example.folder, 'warehouse-eu.db'), { fileMustExist: true }))
   })
 })
 
