@@ -16,20 +16,16 @@ describe('several thousand user groups', () => {
   const largest = 160
 
   before(async () => {
-    const { client } = await fixture()
-    let next = 0
-    const create = async () => {
-      while (next < count) {
-        const i = next++
-        const properties = {
-          ...(i < largest ? { text: 'x'.repeat(60_000) } : numbers),
-          ...(rare.includes(i) && { rare: true }),
-        }
-        const name = i < largest ? `Large ${i}` : `Customer ${i}`
-        await client.getOrCreate({ userGroupId: `customer-${i}`, name, properties })
-      }
-    }
-    await Promise.all(Array.from({ length: 16 }, create))
+    const { management } = await fixture()
+    const rows = Array.from({ length: count }, (_, i) => ({
+      userGroupId: `customer-${i}`,
+      name: i < largest ? `Large ${i}` : `Customer ${i}`,
+      properties: {
+        ...(i < largest ? { text: 'x'.repeat(60_000) } : numbers),
+        ...(rare.includes(i) && { rare: true }),
+      },
+    }))
+    for await (const { outcome } of management.importUserGroups(rows)) assert.equal(outcome, 'created')
   })
 
   it('search continues after empty pages', async () => {
