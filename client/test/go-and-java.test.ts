@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { goTool, javaTool, runGo, runJava } from '../../server/test/clients/go-and-java.ts'
+import { goTool, javaTool, runGo, runJava, shortRun } from '../../server/test/clients/go-and-java.ts'
 import { runProgram } from '../../server/test/clients/program.ts'
 import { startService, temporaryFolder } from '../../server/test/support/service.ts'
 import { findTool, type Tool } from '../../server/test/support/tool.ts'
@@ -56,8 +56,7 @@ it('clients/java is installed by the command of its README', async (t) => {
   writeFileSync(join(folder, 'settings.xml'), `<settings><mirrors>${mirror}</mirrors></settings>`)
   const [, command = ''] = /^mvn (.*)$/m.exec(readFileSync(join(javaFolder, 'README.md'), 'utf8')) ?? []
   const options = '--quiet --batch-mode --settings settings.xml -Dmaven.repo.local=repository'
-  // For a short run.
-  const run = `cd "$0" && MAVEN_OPTS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' mvn ${options} ${command}`
+  const run = `cd "$0" && MAVEN_OPTS='${shortRun.join(' ')}' mvn ${options} ${command}`
   await runProgram('sh', ['-c', run, folder])
   const installed = readdirSync(join(folder, 'repository/usergroupservice'), { recursive: true }).join('\n')
   assert.match(installed, /^user-group-service-client\/.*\/user-group-service-client-.*\.jar$/m)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { javaTool } from '../../../server/test/clients/go-and-java.ts'
+import { javaTool, shortRun } from '../../../server/test/clients/go-and-java.ts'
 import { builtOnce } from './built-once.ts'
 import type { Language } from './language.ts'
 
@@ -15,8 +15,7 @@ export const java: Language = {
   variants: [{ suffix: '', isAsync: false }],
   adapter: (command) => ({
     program: command,
-    // For a short run.
-    args: ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', compileJava(), 'usergroupservice.Adapter'],
+    args: [...shortRun, '-cp', compileJava(), 'usergroupservice.Adapter'],
     env: { PATH: process.env.PATH },
   }),
 }
@@ -27,7 +26,18 @@ function compileJava(): string {
     const sources = readdirSync(javaFolder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.java'))
       .map((file) => join(javaFolder, file))
-    const options = ['--release', '17', '-encoding', 'UTF-8', '-Xlint:all,-serial', '-Werror', '-d', target]
+    const compiler = shortRun.map((option) => `-J${option}`)
+    const options = [
+      ...compiler,
+      '--release',
+      '17',
+      '-encoding',
+      'UTF-8',
+      '-Xlint:all,-serial',
+      '-Werror',
+      '-d',
+      target,
+    ]
     execFileSync('javac', [...options, ...sources], { stdio: 'pipe' })
   })
 }
