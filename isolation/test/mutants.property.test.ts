@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { compileSql } from '@user-group-service/renderer/templates'
 import fc from 'fast-check'
+import { cases } from '../../renderer/test/arbitraries.ts'
 import type { Row } from '../src/databases/database.ts'
 import { isSame } from '../src/compare.ts'
 import { openDatabase } from '../src/databases/open.ts'
@@ -9,7 +10,7 @@ import { createDatabase, dialects } from './databases.ts'
 import { probe } from './probe-command.ts'
 
 /** Pairs of a query and a mutant for each database, each with other ones. */
-const pairs = 60
+const pairs = cases(20)
 
 const customers = ['acme', 'acme_corp', 'other']
 const stranger = 'nobody'
