@@ -9,6 +9,7 @@ import {
 } from '../src/index.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
 import { example } from './support.ts'
+import { isLong } from '../../server/test/support/cases.ts'
 
 /** Ids that the service keeps apart, and that collations, padding and conversions merge. */
 const texts = [
@@ -136,7 +137,7 @@ for (const { dialect, output } of dialectsAndOutputs) {
     if (dialect === 'postgresql') await database.execute(looseComparisons)
     for (const [i, column] of columns[dialect].entries()) {
       // How a condition is written depends neither on the output nor on the column.
-      const isWhole = (output === 'bound' && i === 0) || process.env.LONG_TESTS === 'true'
+      const isWhole = (output === 'bound' && i === 0) || isLong
       await t.test(`with a column of type ${column[0]}`, () =>
         assertExact(database, output, column, isWhole ? undefined : 1),
       )

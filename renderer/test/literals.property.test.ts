@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { compileSql, type SqlOutput, type VariableSource } from '../src/index.ts'
-import { cases, hostileText, scalar } from './arbitraries.ts'
+import { hostileText, scalar } from './arbitraries.ts'
+import { cases } from '../../server/test/support/cases.ts'
 import { openDatabase, realDatabases, type Database } from './databases.ts'
 
 const conditions: Record<Database['dialect'] | 'everywhere', readonly string[]> = {

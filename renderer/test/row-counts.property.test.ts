@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { TemplateError } from '../src/index.ts'
-import { cases } from './arbitraries.ts'
+import { cases } from '../../server/test/support/cases.ts'
 import { openDatabase, realDatabases } from './databases.ts'
 import { compiled, refusal, sqlDialects, value, withValue } from './support.ts'
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { VariableSource } from '../../src/index.ts'
-import { cases, hostileText, scalar } from '../arbitraries.ts'
+import { hostileText, scalar } from '../arbitraries.ts'
+import { cases } from '../../../server/test/support/cases.ts'
 import { asText, compileWith, sqlDialects } from '../support.ts'
 
 const template =

@@ -6,6 +6,7 @@ import { installPackages } from '../../../scripts/install-packages.js'
 import { createApiToken } from '../support/command.ts'
 import { sharedService, temporaryFolder } from '../support/service.ts'
 import { runProgram } from './program.ts'
+import { isLong } from '../support/cases.ts'
 
 interface Generator {
   /** Its script in `node_modules`, and arguments. Names of files are in the folder of the client. */
@@ -75,7 +76,7 @@ const compilerOptions = {
 }
 
 // These generators need much CPU, so they run in `npm run test:soak`. `generated.test.ts` does the same with `openapi-typescript`.
-const tested = process.env.LONG_TESTS === 'true' ? Object.entries(generators) : []
+const tested = isLong ? Object.entries(generators) : []
 
 describe('a client generated from the OpenAPI document imports and exports a file', () => {
   const service = sharedService()

@@ -1,4 +1,5 @@
-const isLong = process.env.LONG_TESTS === 'true'
+/** True in `npm run test:soak`. */
+export const isLong = process.env.LONG_TESTS === 'true'
 
 /** Returns the number of rounds or cases of a test, which is greater in `npm run test:soak`. */
 export function cases(short: number): number {

@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { IntrospectionClient } from '../../../src/index.ts'
-import { cases } from '../../arbitraries.ts'
+import { cases } from '../../../../server/test/support/cases.ts'
 import { FakeService, leasedClient, leaseMs, sha256, until } from '../../lease/fake-service.ts'
 import { TcpProxy } from '../../lease/tcp-proxy.ts'
 

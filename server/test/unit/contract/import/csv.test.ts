@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { readCsv } from '../../../../src/contract/import/csv.ts'
+import { cases } from '../../../support/cases.ts'
 
 type Read = readonly [line: number, fields: readonly string[] | string]
 
@@ -305,7 +306,7 @@ describe('CSV', () => {
       fc.asyncProperty(cut, async ([bytes, positions]) => {
         assert.deepEqual(await read(cutAt(bytes, positions)), await read([bytes]))
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     )
   })
 
@@ -337,7 +338,7 @@ describe('CSV', () => {
         const within = positions.filter((position) => position <= bytes.length)
         assert.deepEqual(await read(cutAt(bytes, within)), expected)
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { rowWriters } from '../../../../src/contract/import/import-rows.ts'
 import { badRows, readRows, type ReadRow } from '../../../support/bulk.ts'
+import { cases } from '../../../support/cases.ts'
 
 const good = (line: number, id = `g${line}`): ReadRow => [line, id, { name: 'G' }]
 
@@ -259,7 +260,7 @@ describe('CSV rows', () => {
           )
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     )
   })
 
@@ -410,7 +411,7 @@ describe('a body', () => {
           )
         }
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     )
   })
 })

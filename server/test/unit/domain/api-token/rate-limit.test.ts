@@ -8,6 +8,7 @@ import {
   type SharedUsage,
   usedUntil,
 } from '../../../../src/domain/api-token/rate-limiter.ts'
+import { cases } from '../../../support/cases.ts'
 
 const tokenOf = (rateLimit: string | null = null, id = 1) => ({
   id,
@@ -279,6 +280,6 @@ test('all processes together allow at most the documented bound, and one process
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   )
 })

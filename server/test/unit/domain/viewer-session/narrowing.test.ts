@@ -8,6 +8,7 @@ import {
   type Narrowing,
 } from '../../../../src/domain/viewer-session/viewer-session.ts'
 import type { ActiveUserGroup } from '../../../../src/domain/user-group/user-group-store.ts'
+import { cases } from '../../../support/cases.ts'
 
 const scalar = fc.oneof(
   fc.constantFrom('EU', 'US', '', '1', 'true', 1, 0, -0, 1.5, true, false, null),
@@ -80,7 +81,7 @@ test('a session never has a value that the user group lacks, or that it was not 
         )
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   )
   assert.ok(accepted > 500, `${accepted} narrowings were accepted`)
 })
