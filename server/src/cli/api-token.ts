@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { defaultOverlapMs, isScope, maxOverlapMs, scopes, type Scope } from '../domain/api-token/api-token.ts'
+import { defaultOverlapMs, isScope, scopes, type Scope } from '../domain/api-token/api-token.ts'
 import { parseRateLimit, type RateLimit } from '../domain/api-token/rate-limit.ts'
 import { environments, type Environment } from '../domain/environment.ts'
 import type { Store } from '../domain/store.ts'
@@ -9,11 +9,13 @@ import { operator } from '../runtime/operator.ts'
 import { CommandError } from './errors.ts'
 import { Management, responseOf, withManagement, type ResponseOf } from './management.ts'
 import {
+  argument,
   environmentOption,
   jsonOption,
   parseCount,
   parseDuration,
   parseName,
+  secondsUpTo,
   tenantScopeCommand,
 } from './options.ts'
 import { printOutput, shortTime, tableOf } from './output.ts'
@@ -71,8 +73,8 @@ export function addApiTokenCommands(program: Command): void {
         '--overlap <duration>',
         'time for which the old token keeps working: 30s, 15m, 12h or 7d; 0 stops it at once',
       )
-        .argParser(parseOverlap)
-        .default(defaultOverlapMs, '24h'),
+        .argParser((text) => (text === '0' ? 0 : secondsUpTo('30d')(text)))
+        .default(defaultOverlapMs / 1000, '24h'),
     )
     .action(rotate)
 
@@ -83,7 +85,7 @@ export function addApiTokenCommands(program: Command): void {
     .argument(
       '<limit>',
       'requests per second and burst, such as 500:2000, or default for UGS_RATE_LIMIT',
-      (text: string) => (text === 'default' ? null : parseLimit(text)),
+      argument((text) => (text === 'default' ? null : parseRateLimit(text))),
     )
     .action(limit)
 
@@ -111,7 +113,7 @@ function addCreateCommand(apiToken: Command): void {
     .option(
       '--rate-limit <limit>',
       'requests per second and burst, such as 500:2000 (default: UGS_RATE_LIMIT)',
-      parseLimit,
+      argument(parseRateLimit),
     )
     .action(create)
 }
@@ -180,7 +182,7 @@ async function list({ json }: JsonOption): Promise<void> {
 
 async function rotate(id: number, { overlap, json }: JsonOption & { overlap: number }): Promise<void> {
   const { api_token, token, replaces } = await withApiToken(id, (management) =>
-    management.call('rotateApiToken', { params: { id }, body: { overlap_seconds: overlap / 1000 } }),
+    management.call('rotateApiToken', { params: { id }, body: { overlap_seconds: overlap } }),
   )
   const message = `Created API token ${api_token.id} "${api_token.name}" to replace ${id}, which works until ${shortTime(replaces.expires_at)}. It is shown only once.`
   printOutput({ json: { ...api_token, token, replaces }, secret: token, message }, json)
@@ -225,21 +227,6 @@ function withApiToken<Result>(
 function stateOf({ revoked_at, expires_at }: ShownApiToken, now: string): 'active' | 'revoked' | 'expired' {
   if (revoked_at !== null) return 'revoked'
   return expires_at !== null && expires_at <= now ? 'expired' : 'active'
-}
-
-function parseLimit(text: string): RateLimit {
-  try {
-    return parseRateLimit(text)
-  } catch (error) {
-    throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
-  }
-}
-
-function parseOverlap(text: string): number {
-  if (text === '0') return 0
-  const overlap = parseDuration(text)
-  if (overlap > maxOverlapMs) throw new InvalidArgumentError('It must be at most 30d.')
-  return overlap
 }
 
 function parseScopes(text: string): Scope[] {

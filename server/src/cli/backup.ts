@@ -6,9 +6,9 @@ import { openKeyring, SecretKeyError } from '../config/secret-keys.ts'
 import type { StoreLocation } from '../store/location.ts'
 import { copyStoreFile } from '../store/open-store.ts'
 import { readyToSign, signBackup, verifyBackup } from './backup-manifest.ts'
-import { CommandError, UsageError } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson, printMessage } from './output.ts'
+import { printMessage, printOutput } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { refuseMissingFile } from './with-store.ts'
 
@@ -47,9 +47,8 @@ async function backUp(file: string, { json }: JsonOption): Promise<void> {
   const keyring = readyToSign(config, file)
   const bytes = await copyWithProgress('backing up', path, file)
   await signBackup(file, keyring)
-  if (json) printJson({ file, bytes })
-  else
-    printMessage(`Backed up ${path} to ${file}: ${bytes} bytes, checked. Back up the secret keys separately.`)
+  const message = `Backed up ${path} to ${file}: ${bytes} bytes, checked. Back up the secret keys separately.`
+  printOutput({ json: { file, bytes }, message }, json)
 }
 
 async function verify(file: string): Promise<void> {
@@ -76,10 +75,15 @@ async function restore(
   } finally {
     await store.close()
   }
-  if (json) printJson({ file: path, bytes, secret_keys: keyProblem === null })
-  else printMessage(`Restored ${path} from ${file}: ${bytes} bytes, checked.`)
-  if (keyProblem !== null)
-    throw new CommandError(`the store is restored; fix this before you start the service: ${keyProblem}`)
+  const output = {
+    json: { file: path, bytes, secret_keys: keyProblem === null },
+    message: `Restored ${path} from ${file}: ${bytes} bytes, checked.`,
+    failure:
+      keyProblem === null
+        ? undefined
+        : `the store is restored; fix this before you start the service: ${keyProblem}`,
+  }
+  printOutput(output, json)
 }
 
 async function copyWithProgress(task: string, from: string, to: string): Promise<number> {

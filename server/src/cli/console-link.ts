@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { readConfig, settings } from '../config/settings.ts'
 import { signInLinkUrl } from '../contract/console.ts'
 import type { ApiToken } from '../domain/api-token/api-token.ts'
@@ -11,8 +11,8 @@ import type { Store } from '../domain/store.ts'
 import { configuredOrigin } from '../runtime/configured-origin.ts'
 import { operator } from '../runtime/operator.ts'
 import { CommandError, UsageError } from './errors.ts'
-import { jsonOption, parseCount, workspaceOption } from './options.ts'
-import { formatTime, printJson, printLine, printMessage } from './output.ts'
+import { argument, jsonOption, parseCount, workspaceOption } from './options.ts'
+import { formatTime, printLine, printMessage, printOutput } from './output.ts'
 import { callerOf, withStore, type TenantScopeOptions } from './with-store.ts'
 
 interface LinkOptions extends TenantScopeOptions {
@@ -27,16 +27,11 @@ export function addConsoleCommands(program: Command): void {
     .addOption(jsonOption())
     .action(async (options: LinkOptions) => {
       const { link, expiresAt, apiToken } = await createLink(options)
-      if (options.json) {
-        const { id, name, environment } = apiToken
-        printJson({ link, expires_at: formatTime(expiresAt), environment, api_token: { id, name } })
-        return
-      }
-      printLine(link)
-      printMessage(
-        `Signs in to ${apiToken.environment} once, until ${formatTime(expiresAt)}. ` +
-          `Changes are recorded under API token ${apiToken.id} "${apiToken.name}".`,
-      )
+      const { id, name, environment } = apiToken
+      const until = formatTime(expiresAt)
+      const message = `Signs in to ${environment} once, until ${until}. Changes are recorded under API token ${id} "${name}".`
+      const json = { link, expires_at: until, environment, api_token: { id, name } }
+      printOutput({ json, secret: link, message }, options.json)
     })
 
   linkCommand(program, 'open')
@@ -67,7 +62,7 @@ function linkCommand(program: Command, name: string): Command {
     .option(
       '--url <url>',
       'address of the service in your browser, such as https://ugs.example.com (default: UGS_PUBLIC_URL, or from HOST and PORT)',
-      parseUrl,
+      argument((text) => settings.UGS_PUBLIC_URL.parse(text) as string),
     )
     .option('--no-check', 'create the link although this machine does not reach that address')
 }
@@ -103,14 +98,6 @@ async function originOf({ url }: LinkOptions): Promise<string> {
   if (config.UGS_PUBLIC_URL !== undefined) return config.UGS_PUBLIC_URL
   if (config.PORT === 0) throw new UsageError('PORT is 0, so the address is unknown; set --url')
   return configuredOrigin(config)
-}
-
-function parseUrl(text: string): string {
-  try {
-    return settings.UGS_PUBLIC_URL.parse(text) as string
-  } catch (error) {
-    throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
-  }
 }
 
 /** @throws CommandError if no console is at this address */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { actions } from './management.ts'
+import { actions, byId } from './management.ts'
 import { parseCount, tenantScopeCommand } from './options.ts'
-import type { TenantScopeOptions } from './with-store.ts'
 
 const { runs, lists } = actions({
   load: async () => (await import('../http/admin/console-sessions/operations.ts')).consoleSessionOperations,
@@ -13,16 +12,19 @@ export function addConsoleSessionCommands(program: Command): void {
     .description('List who is signed in to the console, and end sessions.')
   tenantScopeCommand(session, 'list', 'List who is signed in to the console, newest first.').action(
     lists('listConsoleSessions', 'console_sessions', [
-      ...(['id', 'name', 'email', 'person', 'api_token_id', 'scopes', 'created_at', 'last_used_at'] as const),
+      'id',
+      'name',
+      'email',
+      'person',
+      'api_token_id',
+      'scopes',
+      'created_at',
+      'last_used_at',
     ]),
   )
   tenantScopeCommand(session, 'end', 'End a console session. The person may sign in again.')
     .argument('<id>', 'id from `ugs console-session list`', parseCount)
     .action(
-      runs(
-        'endConsoleSession',
-        (_options: TenantScopeOptions, id: number) => ({ params: { id } }),
-        ({ ended }, id) => ({ json: { ended }, message: `Ended the console session ${id}.` }),
-      ),
+      runs('endConsoleSession', byId, (json, id) => ({ json, message: `Ended the console session ${id}.` })),
     )
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CommandError } from './errors.ts'
-import { actions, type Management } from './management.ts'
+import { actions, byId, type Management } from './management.ts'
 import { parseCount, parseName, tenantScopeCommand } from './options.ts'
 import type { TenantScopeOptions } from './with-store.ts'
 
@@ -18,7 +18,6 @@ const resource = {
   load: async () => (await import('../http/admin/data-sources/operations.ts')).dataSourceOperations,
 }
 const { runs, lists } = actions(resource)
-const byId = (_options: TenantScopeOptions, id: number) => ({ params: { id } })
 
 export function addSchemaCommands(program: Command): void {
   const schema = program.command('schema').description('Register schemas, which are the keys of mappings.')

@@ -3,7 +3,7 @@ import { Argument, Option, type Command } from 'commander'
 import { jobActions, jobOutcomes, type JobAction } from '../domain/job/job.ts'
 import { addCriteria, criteriaOf, type CriteriaOptions } from './criteria.ts'
 import { CommandError, UsageError } from './errors.ts'
-import { actions, withManagement, type Management, type ResponseOf } from './management.ts'
+import { actions, byId, withManagement, type Management, type ResponseOf } from './management.ts'
 import { parseCount, parseDuration, tenantScopeCommand } from './options.ts'
 import { fieldTable, printOutput, shortTime, type Output } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -22,7 +22,6 @@ const resource = {
   usesSecretKeys: true,
 } as const
 const { runs, lists } = actions(resource)
-const byId = (_options: TenantScopeOptions, id: number) => ({ params: { id } })
 
 /** Interval of looking at a job that another process works on, in milliseconds. */
 const pollMs = 200

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { Argument, InvalidArgumentError, type Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import {
   logSettingsLines,
   readLogSettings,
@@ -10,6 +10,7 @@ import {
 import { logLevels, readConfig, settings } from '../config/settings.ts'
 import { errorCodeOf } from '../domain/util/error-code.ts'
 import { CommandError } from './errors.ts'
+import { argument } from './options.ts'
 import { printLine } from './output.ts'
 
 const byDefault = 'default'
@@ -24,7 +25,12 @@ export function addLogLevelCommand(program: Command): void {
         byDefault,
       ]),
     )
-    .option('--access-log <share>', 'off, full, or a share of the requests such as 0.01', parseShare)
+    .option(
+      '--access-log <share>',
+      'off, full, or a share of the requests such as 0.01',
+      // Commander would replace undefined.
+      argument((text) => ({ UGS_ACCESS_LOG: settings.UGS_ACCESS_LOG.parse(text) })),
+    )
     .action((level: LogSettings['LOG_LEVEL'] | typeof byDefault | undefined, { accessLog }: Options) => {
       const config = readConfig(process.env)
       const file = config.logSettingsFile
@@ -45,15 +51,6 @@ export function addLogLevelCommand(program: Command): void {
 
 interface Options {
   readonly accessLog?: Pick<LogSettings, 'UGS_ACCESS_LOG'>
-}
-
-function parseShare(text: string): Options['accessLog'] {
-  try {
-    // Commander would replace undefined.
-    return { UGS_ACCESS_LOG: settings.UGS_ACCESS_LOG.parse(text) }
-  } catch (error) {
-    throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
-  }
 }
 
 function explained(error: unknown, file: string): unknown {

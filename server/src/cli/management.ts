@@ -224,6 +224,9 @@ export function actions<Ids extends AdminOperationId>(resource: Resource<Ids>) {
   }
 }
 
+/** Request of an operation on the object whose id is the argument of the command. */
+export const byId = (_options: TenantScopeOptions, id: number) => ({ params: { id } })
+
 type Promised<Value> = Value | Promise<Value>
 type EntryOf<List> = List extends readonly (infer Entry extends object)[] ? Entry : never
 

@@ -46,6 +46,17 @@ export function userGroupCommand(parent: Command, name: string, description: str
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+/** Returns a parser of an argument from one that throws a RangeError whose message continues "It". */
+export function argument<Value>(parse: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return parse(text)
+    } catch (error) {
+      throw error instanceof RangeError ? new InvalidArgumentError(`It ${error.message}.`) : error
+    }
+  }
+}
+
 /** Parses `30s`, `15m`, `12h`, `90d` or `2w` to milliseconds. */
 export function parseDuration(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
@@ -53,6 +64,15 @@ export function parseDuration(text: string): number {
     throw new InvalidArgumentError('It must be a number and a unit: 30s, 15m, 12h, 90d or 2w.')
   }
   return Number(count) * unitsMs[unit as keyof typeof unitsMs]
+}
+
+/** Returns a parser of durations to seconds. `max` is a duration such as `30d`. */
+export function secondsUpTo(max: string): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text)
+    if (ms > parseDuration(max)) throw new InvalidArgumentError(`It must be at most ${max}.`)
+    return ms / 1000
+  }
 }
 
 /** Returns a time in RFC 3339. */

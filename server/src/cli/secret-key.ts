@@ -13,7 +13,7 @@ import { changeSecretKeyFile, LockedFileError } from '../config/secret-key-file.
 import { openKeyring, readSecretKeys, secretKeyFileSettled } from '../config/secret-keys.ts'
 import { CommandError, UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson, printLine, printMessage, printTable } from './output.ts'
+import { printOutput, tableOf } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { withStore } from './with-store.ts'
 
@@ -91,22 +91,15 @@ async function add({ id, print, json }: JsonOption & { id?: string; print?: bool
     await openKeyring(config, store)
     return (first as SecretKey).id
   })
-  if (json) printJson({ id: added })
-  else
-    printMessage(
-      `Created secret key "${added}", which now encrypts (${config.secretKeyFile}). Back up the file, then run \`ugs secret-key reseal\`.`,
-    )
+  const message = `Created secret key "${added}", which now encrypts (${config.secretKeyFile}). Back up the file, then run \`ugs secret-key reseal\`.`
+  printOutput({ json: { id: added }, message }, json)
 }
 
-function printSecretKey(key: SecretKey, json = false): void {
-  if (json) {
-    printJson({ id: key.id, secret_key: formatSecretKey(key) })
-    return
-  }
-  printLine(formatSecretKey(key))
-  printMessage(
-    'The key is in no file yet. Add it to every service in the last position first. When all services have read it, move it to the first position.',
-  )
+function printSecretKey(key: SecretKey, json?: boolean): void {
+  const secret = formatSecretKey(key)
+  const message =
+    'The key is in no file yet. Add it to every service in the last position first. When all services have read it, move it to the first position.'
+  printOutput({ json: { id: key.id, secret_key: secret }, secret, message }, json)
 }
 
 async function list({ json }: JsonOption): Promise<void> {
@@ -121,12 +114,7 @@ async function list({ json }: JsonOption): Promise<void> {
       tokens: counts.get(id) ?? 0,
     }))
   })
-  if (json) printJson(rows)
-  else
-    printTable(
-      ['ID', 'STATE', 'TOKENS'],
-      rows.map(({ id, state, tokens }) => [id, state, tokens]),
-    )
+  printOutput({ json: rows, table: tableOf(['id', 'state', 'tokens'], rows) }, json)
 }
 
 async function reseal({ json }: JsonOption): Promise<void> {
@@ -147,15 +135,14 @@ async function reseal({ json }: JsonOption): Promise<void> {
       bar.stop()
     }
   })
-  if (json) {
-    const rows = undecryptable.map(({ owner, token }) => ({
-      workspace_id: owner.workspaceId,
-      api_environment_tag: owner.environment,
-      ...jsonOfOwner(owner),
-      secret_key: token.keyId,
-    }))
-    printJson({ id: keyId, resealed: reencrypted, unopened: rows })
-  } else printMessage(`Encrypted ${reencrypted} tokens with "${keyId}".`)
+  const rows = undecryptable.map(({ owner, token }) => ({
+    workspace_id: owner.workspaceId,
+    api_environment_tag: owner.environment,
+    ...jsonOfOwner(owner),
+    secret_key: token.keyId,
+  }))
+  const message = `Encrypted ${reencrypted} tokens with "${keyId}".`
+  printOutput({ json: { id: keyId, resealed: reencrypted, unopened: rows }, message }, json)
   if (encryptedMeanwhile > 0)
     throw new CommandError(
       `meanwhile ${encryptedMeanwhile} tokens were encrypted with another key, by a process with other secret keys. Each process logs its "sealing_key_id" when it starts. Give that process these keys or stop it, or refuse its key with \`ugs secret-key retire ID --stop-sealing\`. Then run this command again`,
@@ -219,9 +206,8 @@ async function retire(
         return present.filter((key) => key.id !== id)
       })
   })
-  if (json) printJson({ id })
-  else if (isStillIn(config, id)) printMessage(`Retired "${id}". Remove it from UGS_SECRET_KEYS now.`)
-  else printMessage(`Retired "${id}".`)
+  const advice = isStillIn(config, id) ? ' Remove it from UGS_SECRET_KEYS now.' : ''
+  printOutput({ json: { id }, message: `Retired "${id}".${advice}` }, json)
 }
 
 function refuseFirstKey([first]: readonly SecretKey[], id: string): void {

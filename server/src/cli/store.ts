@@ -8,7 +8,7 @@ import type { StoreLocation } from '../store/location.ts'
 import { openTablesToRead, openTablesToWrite, resumeStore } from '../store/open-store.ts'
 import { UsageError } from './errors.ts'
 import { jsonOption } from './options.ts'
-import { printJson, printMessage } from './output.ts'
+import { printMessage, printOutput } from './output.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { refuseMissingFile } from './with-store.ts'
 
@@ -65,17 +65,12 @@ async function copy(options: CopyOptions): Promise<void> {
       const { hasCopied, tables } = await copyStore(source, target, ({ phase, table, done, total }) =>
         bar.show(`${phase} ${table}`, done, total),
       ).finally(() => bar.stop())
-      if (options.json) printJson(tables)
-      else {
-        for (const { name, rows, checksum } of tables) {
-          printMessage(
-            `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, identical in both stores (SHA-256 ${checksum})`,
-          )
-        }
-        printMessage(
-          `${hasCopied ? 'Copied' : 'Already copied'}. Start the service with the new DATABASE_URL and the same secret keys.`,
-        )
-      }
+      const lines = tables.map(
+        ({ name, rows, checksum }) =>
+          `${name}: ${rows} ${rows === 1 ? 'row' : 'rows'}, identical in both stores (SHA-256 ${checksum})`,
+      )
+      const end = `${hasCopied ? 'Copied' : 'Already copied'}. Start the service with the new DATABASE_URL and the same secret keys.`
+      printOutput({ json: tables, message: [...lines, end].join('\n') }, options.json)
     } finally {
       await target.close()
     }

@@ -107,11 +107,10 @@ function addOtherCommands(userGroup: Command): void {
   command('restore', 'Restore a deleted user group and its token.')
     .argument('<team_id>', 'id from `ugs user-group list-deleted`', parseCount)
     .action(
-      runs(
-        'restoreDeletedUserGroup',
-        (_options: TenantScopeOptions, team_id: number) => ({ params: { team_id } }),
-        ({ user_group: json }) => ({ json, message: `Restored user group "${json.provided_id}".` }),
-      ),
+      runs('restoreDeletedUserGroup', byTeamId, ({ user_group: json }) => ({
+        json,
+        message: `Restored user group "${json.provided_id}".`,
+      })),
     )
   command(
     'erase',
@@ -119,11 +118,11 @@ function addOtherCommands(userGroup: Command): void {
   )
     .argument('<team_id>', 'id from `ugs user-group list-deleted`', parseCount)
     .action(
-      runs(
-        'eraseUserGroup',
-        (_options: TenantScopeOptions, team_id: number) => ({ params: { team_id } }),
-        (json) => ({ json, table: erasureTable(json), message: `Erased user group ${json.team_id}.` }),
-      ),
+      runs('eraseUserGroup', byTeamId, (json) => ({
+        json,
+        table: erasureTable(json),
+        message: `Erased user group ${json.team_id}.`,
+      })),
     )
   userGroup
     .command('promote')
@@ -146,6 +145,8 @@ function addOtherCommands(userGroup: Command): void {
       ),
     )
 }
+
+const byTeamId = (_options: TenantScopeOptions, team_id: number) => ({ params: { team_id } })
 
 async function byProvidedId(
   _options: TenantScopeOptions,

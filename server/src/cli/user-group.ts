@@ -1,11 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { limits } from '../contract/limits.ts'
 import { jsonValue } from '../contract/json/json-writer.ts'
 import { readStrictJson } from '../contract/json/strict-json.ts'
 import { Fault } from '../domain/fault.ts'
 import type { UserGroupRequest } from '../domain/user-group/user-group-service.ts'
-import { withManagement } from './management.ts'
-import { parseCount, parseDuration, tenantScopeCommand, userGroupCommand } from './options.ts'
+import { actions, withManagement } from './management.ts'
+import { parseCount, secondsUpTo, tenantScopeCommand, userGroupCommand } from './options.ts'
 import { fieldTable, printMessage, printOutput, tableOf } from './output.ts'
 import { addUserGroupManagementCommands, shownUserGroup, userGroups } from './user-group-management.ts'
 import type { TenantScopeOptions } from './with-store.ts'
@@ -49,14 +48,20 @@ export function addUserGroupCommands(program: Command): void {
     .option(
       '--grace <duration>',
       'time for which the old token stays valid for viewing, at most 7d (default: none)',
-      parseGrace,
+      secondsUpTo('7d'),
     )
     .action(rotate)
 
   commandOnOne(
     'delete',
     'Delete a user group. Its tokens stop at once. `ugs user-group restore` restores it for 30 days.',
-  ).action(remove)
+  ).action(
+    actions(userGroups).runs(
+      'deleteUserGroupByProvidedId',
+      (_options: TenantScopeOptions, user_group_id: string) => ({ query: { user_group_id } }),
+      (json, id) => ({ json, message: `Deleted user group "${id}".` }),
+    ),
+  )
 
   addUserGroupManagementCommands(userGroup)
 }
@@ -115,17 +120,12 @@ async function rotate(
   { grace = 0, ...options }: TenantScopeOptions & { grace?: number },
 ): Promise<void> {
   const rotated = await withManagement(userGroups, options, ({ services, caller }) =>
-    services.userGroups.rotate(caller, { target: { providedId: id }, gracePeriodSeconds: grace / 1000 }),
+    services.userGroups.rotate(caller, { target: { providedId: id }, gracePeriodSeconds: grace }),
   )
   const { RotationResponse } = await import('../contract/user/schemas.ts')
   const json = { ...jsonValue(RotationResponse, { userGroup: rotated }), success: undefined }
   const message = `Replaced the token of user group "${rotated.providedId}".`
   printOutput({ json, secret: rotated.token, message }, options.json)
-}
-
-async function remove(id: string, options: TenantScopeOptions): Promise<void> {
-  await withManagement(userGroups, options, ({ services, caller }) => services.userGroups.delete(caller, id))
-  printOutput({ json: { deleted: true }, message: `Deleted user group "${id}".` }, options.json)
 }
 
 /** Validates the options as the body of an API request, so that the same rules and messages apply. */
@@ -152,10 +152,4 @@ export function parseJson(member: string): (text: string) => string {
     }
     return text
   }
-}
-
-function parseGrace(text: string): number {
-  const ms = parseDuration(text)
-  if (ms > limits.gracePeriodSeconds * 1000) throw new InvalidArgumentError('It must be at most 7d.')
-  return ms
 }

@@ -1,13 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { eventTypes, type EventType } from '../domain/event/event.ts'
 import { deliveryStates, type DeliveryState } from '../domain/webhook/webhook-delivery.ts'
-import { maxSecretOverlapMs } from '../domain/webhook/webhook-endpoint.ts'
 import { UsageError } from './errors.ts'
-import { actions, type ResponseOf } from './management.ts'
+import { actions, byId, type ResponseOf } from './management.ts'
 import {
   parseCount,
-  parseDuration,
   parseName,
+  secondsUpTo,
   sinceOption,
   tenantScopeCommand,
   untilOption,
@@ -33,7 +32,6 @@ const { runs, lists } = actions({
   load: async () => (await import('../http/admin/webhook-endpoints/operations.ts')).webhookEndpointOperations,
   usesSecretKeys: true,
 })
-const byId = (_options: TenantScopeOptions, id: number) => ({ params: { id } })
 const fieldsOf = ({ name, url, types }: EndpointOptions) => ({ name, url, event_types: types })
 
 export function addWebhookCommands(program: Command): void {
@@ -121,7 +119,7 @@ function addSecretAndDeliveryCommands(webhook: Command): void {
     'rotate-secret',
     'Create a new secret and print it. The old one signs too during the overlap.',
   )
-    .option('--overlap <duration>', 'such as 30s, 12h or 30d (default: 24h)', parseOverlap)
+    .option('--overlap <duration>', 'such as 30s, 12h or 30d (default: 24h)', secondsUpTo('30d'))
     .action(
       runs(
         'rotateWebhookEndpoint',
@@ -248,11 +246,4 @@ function parseEventTypes(text: string): EventType[] {
     if (type === undefined) throw new InvalidArgumentError(`The types are ${eventTypes.join(', ')}.`)
     return type
   })
-}
-
-/** Returns seconds. */
-function parseOverlap(text: string): number {
-  const overlapMs = parseDuration(text)
-  if (overlapMs > maxSecretOverlapMs) throw new InvalidArgumentError('It must be at most 30d.')
-  return overlapMs / 1000
 }
