@@ -118,3 +118,11 @@ export interface AdminServices {
 }
 
 export const deleted: AdminResponse = { body: {} }
+
+export type Operations = Readonly<Record<string, Omit<AdminOperation, 'tag'>>>
+
+/** Returns the operations of a resource with their tag. */
+export function tagged<All extends Operations>(tag: string, operations: All) {
+  const entries = Object.entries(operations).map(([id, operation]) => [id, { ...operation, tag }])
+  return Object.fromEntries(entries) as { readonly [Id in keyof All]: All[Id] & { readonly tag: string } }
+}

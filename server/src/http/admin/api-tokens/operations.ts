@@ -1,13 +1,10 @@
 import { defaultOverlapMs } from '../../../domain/api-token/api-token.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { shownApiToken } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'API tokens and workspaces'
-
-export const apiTokenOperations = {
+export const apiTokenOperations = tagged('API tokens and workspaces', {
   listApiTokens: {
-    tag,
     method: 'GET',
     path: '/api-tokens',
     scope: 'observe',
@@ -19,7 +16,6 @@ export const apiTokenOperations = {
     }),
   },
   createApiToken: {
-    tag,
     method: 'POST',
     path: '/api-tokens',
     scope: 'admin',
@@ -41,7 +37,6 @@ export const apiTokenOperations = {
     },
   },
   rotateApiToken: {
-    tag,
     method: 'POST',
     path: '/api-tokens/{id}/rotate',
     scope: 'admin',
@@ -63,7 +58,6 @@ export const apiTokenOperations = {
     },
   },
   revokeApiToken: {
-    tag,
     method: 'POST',
     path: '/api-tokens/{id}/revoke',
     scope: 'admin',
@@ -78,4 +72,4 @@ export const apiTokenOperations = {
       return { body: { apiToken: shownApiToken(revoked) } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)

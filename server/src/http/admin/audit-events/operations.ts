@@ -1,15 +1,14 @@
 import { isEventId } from '../../../domain/audit/audit-event.ts'
 import type { AuditFilter } from '../../../domain/audit/audit-log.ts'
 import { timestampOf } from '../fields.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { cursorOf, limitOf, positionOf } from '../pages.ts'
 import { streamRows } from '../stream-rows.ts'
 import { eventWriters, shownAuditEvent } from './responses.ts'
 import { AuditEvent, AuditEventListResponse, AuditExport, AuditSearch } from './schemas.ts'
 
-export const auditEventOperations = {
+export const auditEventOperations = tagged('Audit log', {
   listAuditEvents: {
-    tag: 'Audit log',
     method: 'GET',
     path: '/audit-events',
     scope: 'observe',
@@ -28,7 +27,6 @@ export const auditEventOperations = {
     },
   },
   exportAuditEvents: {
-    tag: 'Audit log',
     method: 'GET',
     path: '/audit-events/export',
     scope: 'observe',
@@ -44,7 +42,7 @@ export const auditEventOperations = {
       return streamRows(format, eventWriters[format], events)
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 /** @throws Fault `validation_failed` if a time does not exist */
 function filterOf({

@@ -2,15 +2,12 @@ import { hash } from 'node:crypto'
 import { writeJson } from '../../../contract/json/json-writer.ts'
 import type { Configuration } from '../../../domain/configuration/configuration.ts'
 import { Fault } from '../../../domain/fault.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { configurationOf, shownConfiguration, shownResults } from './document.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Configuration'
-
-export const configurationOperations = {
+export const configurationOperations = tagged('Configuration', {
   exportConfiguration: {
-    tag,
     method: 'GET',
     path: '/configuration',
     scope: 'admin',
@@ -25,7 +22,6 @@ export const configurationOperations = {
     },
   },
   applyConfiguration: {
-    tag,
     method: 'POST',
     path: '/configuration',
     scope: 'admin',
@@ -51,7 +47,7 @@ export const configurationOperations = {
       return { body: shownResults(await configuration.apply(caller, wanted, options)) }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 function etagOf(configuration: Configuration): string {
   const json = writeJson(schemas.ConfigurationResponse, shownConfiguration(configuration))

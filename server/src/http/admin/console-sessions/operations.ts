@@ -1,14 +1,11 @@
 import { isManagementScope } from '../../../domain/api-token/api-token.ts'
 import type { ListedSession } from '../../../domain/console-session/console-session-management.ts'
 import { isPerson, scopesOf } from '../../../domain/principal.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { ConsoleSessionListResponse, EndedResponse } from './schemas.ts'
 
-const tag = 'API tokens and workspaces'
-
-export const consoleSessionOperations = {
+export const consoleSessionOperations = tagged('API tokens and workspaces', {
   listConsoleSessions: {
-    tag,
     method: 'GET',
     path: '/console-sessions',
     scope: 'admin',
@@ -20,7 +17,6 @@ export const consoleSessionOperations = {
     }),
   },
   endConsoleSession: {
-    tag,
     method: 'POST',
     path: '/console-sessions/{id}/end',
     scope: 'admin',
@@ -34,7 +30,7 @@ export const consoleSessionOperations = {
       return { body: { ended: true } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 function shownSession({ principal, ...session }: ListedSession) {
   const { id, createdAt, lastUsedAt, expiresAt } = session

@@ -1,13 +1,10 @@
 import { DeletedResponse } from '../fields.ts'
-import { deleted, type AdminOperation } from '../operation.ts'
+import { deleted, type Operations, tagged } from '../operation.ts'
 import { pageById } from '../pages.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Schemas and data sources'
-
-export const dataSourceOperations = {
+export const dataSourceOperations = tagged('Schemas and data sources', {
   listSchemas: {
-    tag,
     method: 'GET',
     path: '/schemas',
     scope: 'observe',
@@ -18,7 +15,6 @@ export const dataSourceOperations = {
     }),
   },
   createSchema: {
-    tag,
     method: 'POST',
     path: '/schemas',
     scope: 'admin',
@@ -36,7 +32,6 @@ export const dataSourceOperations = {
     },
   },
   deleteSchema: {
-    tag,
     method: 'DELETE',
     path: '/schemas/{id}',
     scope: 'admin',
@@ -50,7 +45,6 @@ export const dataSourceOperations = {
     },
   },
   listDataSources: {
-    tag,
     method: 'GET',
     path: '/data-sources',
     scope: 'observe',
@@ -70,7 +64,6 @@ export const dataSourceOperations = {
     },
   },
   createDataSource: {
-    tag,
     method: 'POST',
     path: '/data-sources',
     scope: 'admin',
@@ -93,7 +86,6 @@ export const dataSourceOperations = {
     },
   },
   deleteDataSource: {
-    tag,
     method: 'DELETE',
     path: '/data-sources/{id}',
     scope: 'admin',
@@ -106,4 +98,4 @@ export const dataSourceOperations = {
       return deleted
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)

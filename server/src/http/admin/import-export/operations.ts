@@ -9,15 +9,13 @@ import {
   type ImportResult,
   type ImportRow,
 } from '../../../domain/user-group/user-group-import.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { streamRows } from '../stream-rows.ts'
 import { importResultJson, importSummaryJson } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { criteria, searchOf } from '../user-groups/criteria.ts'
 import { spool } from './spool.ts'
 import { object } from '../../../contract/schema.ts'
-
-const tag = 'User group management'
 
 /** Maximum number of refused rows in a response. Each takes up to a hundred times the space of its row, in a temporary file. */
 const maxRefusedLines = 10_000
@@ -34,9 +32,8 @@ const ExportSearch = object({
   ...criteria,
 })
 
-export const importExportOperations = {
+export const importExportOperations = tagged('User group management', {
   importUserGroups: {
-    tag,
     method: 'POST',
     path: '/user-groups/import',
     scope: 'support',
@@ -74,7 +71,6 @@ export const importExportOperations = {
     },
   },
   exportUserGroups: {
-    tag,
     method: 'GET',
     path: '/user-groups/export',
     scope: 'observe',
@@ -98,7 +94,7 @@ export const importExportOperations = {
       return streamRows(format, rowWriters[format], pages)
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 async function* importLines(
   userGroupImport: UserGroupImport,

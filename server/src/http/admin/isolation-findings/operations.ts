@@ -1,17 +1,14 @@
 import type { FindingFilter } from '../../../domain/user-group/isolation-check.ts'
 import type { FindingKey } from '../../../domain/user-group/isolation-finding.ts'
 import { timestampOf } from '../fields.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { cursorOf, limitOf, positionOf } from '../pages.ts'
 import { streamRows } from '../stream-rows.ts'
 import { findingWriters, shownFinding } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'User group management'
-
-export const isolationFindingOperations = {
+export const isolationFindingOperations = tagged('User group management', {
   listIsolationFindings: {
-    tag,
     method: 'GET',
     path: '/isolation-findings',
     scope: 'observe',
@@ -29,7 +26,6 @@ export const isolationFindingOperations = {
     },
   },
   exportIsolationFindings: {
-    tag,
     method: 'GET',
     path: '/isolation-findings/export',
     scope: 'observe',
@@ -46,7 +42,6 @@ export const isolationFindingOperations = {
     },
   },
   acceptIsolationFinding: {
-    tag,
     method: 'POST',
     path: '/isolation-findings/accept',
     scope: 'admin',
@@ -63,7 +58,6 @@ export const isolationFindingOperations = {
     },
   },
   reopenIsolationFinding: {
-    tag,
     method: 'POST',
     path: '/isolation-findings/reopen',
     scope: 'admin',
@@ -78,7 +72,7 @@ export const isolationFindingOperations = {
       return { body: {} }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 const keyOf = ({ kind, schema, data_source: dataSource }: schemas.FindingName): FindingKey => ({
   kind,

@@ -1,17 +1,14 @@
 import { validationFailed } from '../../../domain/fault.ts'
 import type { JobSelection } from '../../../domain/job/job.ts'
 import { PageLimit } from '../fields.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { pageById } from '../pages.ts'
 import { searchOf } from '../user-groups/criteria.ts'
 import { shownJob } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'User group management'
-
-export const jobOperations = {
+export const jobOperations = tagged('User group management', {
   listJobs: {
-    tag,
     method: 'GET',
     path: '/jobs',
     scope: 'observe',
@@ -29,7 +26,6 @@ export const jobOperations = {
     },
   },
   createJob: {
-    tag,
     method: 'POST',
     path: '/jobs',
     scope: 'support',
@@ -55,7 +51,6 @@ export const jobOperations = {
     },
   },
   getJob: {
-    tag,
     method: 'GET',
     path: '/jobs/{id}',
     scope: 'observe',
@@ -67,7 +62,6 @@ export const jobOperations = {
     }),
   },
   cancelJob: {
-    tag,
     method: 'POST',
     path: '/jobs/{id}/cancel',
     scope: 'support',
@@ -81,7 +75,6 @@ export const jobOperations = {
     }),
   },
   listJobResults: {
-    tag,
     method: 'GET',
     path: '/jobs/{id}/results',
     scope: 'observe',
@@ -101,7 +94,7 @@ export const jobOperations = {
       return { body: { results: items, nextCursor } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 /** @throws Fault `validation_failed` unless there is exactly one of team ids, `all`, and criteria */
 function selectionOf({

@@ -1,10 +1,9 @@
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { shownLeakedToken } from './responses.ts'
 import { LeakedTokenFields, LeakedTokenResponse } from './schemas.ts'
 
-export const leakedTokenOperations = {
+export const leakedTokenOperations = tagged('User group management', {
   reportLeakedToken: {
-    tag: 'User group management',
     method: 'POST',
     path: '/leaked-tokens',
     scope: 'support',
@@ -23,4 +22,4 @@ export const leakedTokenOperations = {
       return { body: shownLeakedToken(leaked) }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)

@@ -1,10 +1,9 @@
 import { shownAuditEvent } from '../audit-events/responses.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { OverviewResponse } from './schemas.ts'
 
-export const overviewOperations = {
+export const overviewOperations = tagged('User group management', {
   getOverview: {
-    tag: 'User group management',
     method: 'GET',
     path: '/overview',
     scope: 'observe',
@@ -17,4 +16,4 @@ export const overviewOperations = {
       return { body: { ...numbers, lastChanges: lastChanges.map(shownAuditEvent) } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)

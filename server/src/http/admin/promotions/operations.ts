@@ -1,10 +1,9 @@
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { cursorOf, isId, limitOf, positionOf } from '../pages.ts'
 import { CandidateListResponse, CandidateSearch, PromotionFields, PromotionResponse } from './schemas.ts'
 
-export const promotionOperations = {
+export const promotionOperations = tagged('User group management', {
   listPromotionCandidates: {
-    tag: 'User group management',
     method: 'GET',
     path: '/promotions/candidates',
     scope: 'observe',
@@ -25,7 +24,6 @@ export const promotionOperations = {
     },
   },
   promoteUserGroups: {
-    tag: 'User group management',
     method: 'POST',
     path: '/promotions',
     scope: 'support',
@@ -40,4 +38,4 @@ export const promotionOperations = {
       return { body: { results } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)

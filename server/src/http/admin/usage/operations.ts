@@ -2,17 +2,14 @@ import { parseId } from '../../../domain/util/id.ts'
 import { parseMonth, type Month } from '../../../domain/usage/calendar.ts'
 import type { UsageReports } from '../../../domain/usage/usage-reports.ts'
 import type { Caller } from '../../../domain/caller.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { cursorOf, isId, limitOf, pageById, positionOf } from '../pages.ts'
 import { streamRows } from '../stream-rows.ts'
 import { usageRowWriters } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Usage'
-
-export const usageOperations = {
+export const usageOperations = tagged('Usage', {
   listUsage: {
-    tag,
     method: 'GET',
     path: '/usage',
     scope: 'observe',
@@ -27,7 +24,6 @@ export const usageOperations = {
     },
   },
   exportUsage: {
-    tag,
     method: 'GET',
     path: '/usage/export',
     scope: 'observe',
@@ -44,7 +40,6 @@ export const usageOperations = {
     },
   },
   eraseUsage: {
-    tag,
     method: 'DELETE',
     path: '/usage',
     scope: 'admin',
@@ -59,7 +54,7 @@ export const usageOperations = {
       return { body: { deleted: await usage.erase(caller, viewer_id, teamId) } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 type Search = Omit<schemas.UsageSearch, 'by'>
 

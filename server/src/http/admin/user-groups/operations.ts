@@ -4,32 +4,30 @@ import type { TokenlessUserGroup } from '../../../domain/user-group/user-group.t
 import { expectedOf } from '../etag.ts'
 import { DeletedResponse, PageLimit } from '../fields.ts'
 import {
-  deleted,
-  type AdminOperation,
   type AdminRequest,
   type AdminResponse,
   type AdminServices,
+  deleted,
+  type Operations,
+  tagged,
 } from '../operation.ts'
 import { cursorOf, isId, limitOf, pageById, positionOf } from '../pages.ts'
 import { viewOf } from './responses.ts'
 import * as schemas from './schemas.ts'
 import { isSortPosition, searchOf, sortOf } from './criteria.ts'
 
-const tag = 'User group management'
 const versionsListed = 200
 
-const one = { tag, faults: ['user_group_not_found'] } as const
+const one = { faults: ['user_group_not_found'] } as const
 const change = {
-  tag,
   takesIfMatch: true,
   faults: ['user_group_not_found', 'revision_mismatch'],
   retry: { revision_mismatch: 'unknown' },
 } as const
 const returnsUserGroup = { response: schemas.UserGroupResponse, returnsEtag: true } as const
 
-export const userGroupOperations = {
+export const userGroupOperations = tagged('User group management', {
   searchUserGroups: {
-    tag,
     method: 'GET',
     path: '/user-groups',
     scope: 'observe',
@@ -57,7 +55,6 @@ export const userGroupOperations = {
   },
   createUserGroup: {
     ...returnsUserGroup,
-    tag,
     method: 'POST',
     path: '/user-groups',
     scope: 'support',
@@ -262,7 +259,6 @@ export const userGroupOperations = {
     },
   },
   diffUserGroupVersions: {
-    tag,
     method: 'GET',
     path: '/user-groups/{team_id}/versions/{revision}/diff',
     scope: 'observe',
@@ -297,7 +293,6 @@ export const userGroupOperations = {
     },
   },
   listDeletedUserGroups: {
-    tag,
     method: 'GET',
     path: '/deleted-user-groups',
     scope: 'observe',
@@ -315,7 +310,6 @@ export const userGroupOperations = {
     },
   },
   eraseUserGroup: {
-    tag,
     method: 'DELETE',
     path: '/deleted-user-groups/{team_id}',
     scope: 'admin',
@@ -332,7 +326,6 @@ export const userGroupOperations = {
   },
   restoreDeletedUserGroup: {
     ...returnsUserGroup,
-    tag,
     method: 'POST',
     path: '/deleted-user-groups/{team_id}/restore',
     scope: 'support',
@@ -344,7 +337,7 @@ export const userGroupOperations = {
     handle: async (request, { management }) =>
       userGroupResponse(await management.restoreDeleted(request.caller, teamIdOf(request))),
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 function teamIdOf({ params }: AdminRequest): number {
   return params.team_id as number

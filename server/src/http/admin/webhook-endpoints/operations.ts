@@ -1,18 +1,15 @@
 import { defaultSecretOverlapMs } from '../../../domain/webhook/webhook-endpoint.ts'
 import type { EndpointWithSecret } from '../../../domain/webhook/webhook-management.ts'
 import { DeletedResponse, timestampOf } from '../fields.ts'
-import { deleted, type AdminOperation } from '../operation.ts'
+import { deleted, type Operations, tagged } from '../operation.ts'
 import { pageById } from '../pages.ts'
 import { shownDelivery, shownDetails, shownEndpoint, shownTest } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-const tag = 'Webhooks'
+const one = { faults: ['not_found', 'not_implemented'] } as const
 
-const one = { tag, faults: ['not_found', 'not_implemented'] } as const
-
-export const webhookEndpointOperations = {
+export const webhookEndpointOperations = tagged('Webhooks', {
   listWebhookEndpoints: {
-    tag,
     method: 'GET',
     path: '/webhook-endpoints',
     scope: 'observe',
@@ -25,7 +22,6 @@ export const webhookEndpointOperations = {
     }),
   },
   createWebhookEndpoint: {
-    tag,
     method: 'POST',
     path: '/webhook-endpoints',
     scope: 'admin',
@@ -85,7 +81,6 @@ export const webhookEndpointOperations = {
     },
   },
   rotateWebhookEndpoint: {
-    tag,
     method: 'POST',
     path: '/webhook-endpoints/{id}/rotate-secret',
     scope: 'admin',
@@ -180,7 +175,7 @@ export const webhookEndpointOperations = {
       return { body: { redelivered: await webhooks.redeliver(caller, params.id as number, which) } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
 
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) => ({
   body: { webhookEndpoint: shownEndpoint(endpoint), secret },

@@ -1,12 +1,9 @@
 import { shownApiToken } from '../api-tokens/responses.ts'
-import type { AdminOperation } from '../operation.ts'
+import { type Operations, tagged } from '../operation.ts'
 import { NewWorkspaceResponse, WorkspaceFields, WorkspaceListResponse } from './schemas.ts'
 
-const tag = 'API tokens and workspaces'
-
-export const workspaceOperations = {
+export const workspaceOperations = tagged('API tokens and workspaces', {
   listWorkspaces: {
-    tag,
     method: 'GET',
     path: '/workspaces',
     scope: 'observe',
@@ -18,7 +15,6 @@ export const workspaceOperations = {
     }),
   },
   createWorkspace: {
-    tag,
     method: 'POST',
     path: '/workspaces',
     scope: 'admin',
@@ -36,4 +32,4 @@ export const workspaceOperations = {
       return { body: { workspace, apiToken: shownApiToken(apiToken), token } }
     },
   },
-} as const satisfies Record<string, AdminOperation>
+} as const satisfies Operations)
