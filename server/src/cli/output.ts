@@ -133,10 +133,7 @@ export function shortTime(time: string | null): string | null {
 }
 
 /** Writes rows as a table with aligned columns. */
-export function printTable(
-  head: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): void {
+function printTable(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): void {
   const cells = [head, ...rows.map((row) => row.map((cell) => printable(cell ?? '-')))]
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) =>
