@@ -8,7 +8,7 @@ import { drafts, draftsOfOne, firstDraft } from './requests.ts'
 // Compares generated requests of `/api/user` with a model of the contract. `npm run test:hostile` sends many more, in several games
 // at once.
 
-const cases = Number(process.env.HOSTILE_CASES ?? 2500)
+const cases = Number(process.env.HOSTILE_CASES ?? 1000)
 const gameCount = Number(process.env.HOSTILE_GAMES ?? 1)
 const seed = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 30)
 
