@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { Client } from 'pg'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
 import type {
@@ -171,9 +170,8 @@ export async function waitingForLocks(
                  WHERE datname = current_database() AND wait_event_type = 'Lock'
                    AND clock_timestamp() - query_start >= $1 * interval '1 ms'`
   while ((await valueOf(session, query, [longerThanMs])) !== count) {
-    await eventLoopTick()
     // Within a transaction, PostgreSQL would return the first snapshot again.
-    await session.query('SELECT pg_stat_clear_snapshot()')
+    await session.query('SELECT pg_sleep(0.01), pg_stat_clear_snapshot()')
   }
 }
 
