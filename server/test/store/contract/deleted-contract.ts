@@ -386,7 +386,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         new Registry(store, { ...own.tenantScope, environment: 'Testing' }),
       ]
       const groups: UserGroup[] = []
-      while (groups.length < 2100) {
+      while (groups.length < 1200) {
         const some = Array.from({ length: 300 }, (_, i) => changed(registries[i % registries.length]))
         groups.push(...(await Promise.all(some)))
       }
@@ -395,14 +395,7 @@ export function describeDeleted(name: string, openFreshStore: () => Promise<Stor
         await Promise.all(groups.slice(i, i + 300).map((group, j) => remove(group, 4000 + ((i + j) % 7))))
       await remove(last, 5000)
       assert.equal(await deleteDeleted(store, 4999), groups.length)
-      const some = [
-        groups[0],
-        groups[1],
-        groups[999],
-        groups[1000],
-        groups[2000],
-        groups.at(-1),
-      ] as UserGroup[]
+      const some = [groups[0], groups[1], groups[999], groups[1000], groups.at(-1)] as UserGroup[]
       for (const group of some) assert.deepEqual(await kept(group), nothing)
       assert.deepEqual(await kept(last), { isDeleted: true, versions: 1, introspectedAt: 60_000 })
       for (const { tenantScope } of registries) {

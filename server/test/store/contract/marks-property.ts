@@ -3,6 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { it } from 'node:test'
 import fc from 'fast-check'
+import { cases } from '../../../../renderer/test/arbitraries.ts'
 import { UsageReporter } from '../../../../renderer/src/usage-reporter.ts'
 import type { UserGroup as RenderedUserGroup } from '../../../../renderer/src/user-group.ts'
 import { parseDatabaseUrl } from '../../../src/config/database-url.ts'
@@ -241,7 +242,7 @@ export function describeMarks(name: string, { freshUrl, query }: MappingEntriesO
           })
           assert.deepEqual(stored.sort(), [...world.expected].sort())
         }),
-        { numRuns: 40, examples: [[lateReport]] },
+        { numRuns: cases(12), examples: [[lateReport]] },
       )
     } finally {
       for (const opened of stores) await opened.close()

@@ -282,11 +282,11 @@ export function describeSearch(name: string, openFreshStore: () => Promise<Store
         const asked = names.filter((_, at) => bit(chosen, at))
         const filter = Object.fromEntries(asked.map((one) => [one, wanted[one]])) as UserGroupFilter
         const expected = numbers.filter((i) => asked.every((one) => holds[one](i))).map(idOf)
-        assert.deepEqual(await ids(own, filter, 5), expected, asked.join())
+        assert.deepEqual(await ids(own, filter, 50), expected, asked.join())
         const active = numbers.filter(
           (i) => !holds.suspended(i) && asked.every((one) => one === 'suspended' || holds[one](i)),
         )
-        assert.deepEqual(await ids(own, { ...filter, suspended: false }, 5), active.map(idOf), asked.join())
+        assert.deepEqual(await ids(own, { ...filter, suspended: false }, 50), active.map(idOf), asked.join())
       }
     })
 

@@ -6,10 +6,12 @@ import { after, describe, it } from 'node:test'
 import { setImmediate as eventLoopTick } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
+import { cases } from '../../../../renderer/test/arbitraries.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeSessionLimit } from '../contract/console-sessions-contract.ts'
 import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
 import { describePaging } from '../contract/paging-contract.ts'
@@ -32,6 +34,7 @@ const open = (path: string, lockTimeoutMs = 5000) =>
 describeStore('SQLite', () => open(freshPath()))
 describeSearchIndex('SQLite', () => open(freshPath()))
 describePaging('SQLite', () => open(freshPath()))
+describeSessionLimit('SQLite', () => open(freshPath()))
 describeEvents('SQLite', () => open(freshPath()))
 
 const pathOf = (url: string) => url.replace('sqlite:', '')
@@ -92,7 +95,7 @@ describe('SQLite: the file', () => {
   })
 
   it('is created once when two threads open it at the same time', async () => {
-    const files = 60
+    const files = cases(15)
     // Both threads wait for each other before they open a file.
     const arrived = new Int32Array(new SharedArrayBuffer(4 * files))
     const script = `
