@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertSucceeded } from '../../server/test/support/admin-api.ts'
-import { createApiToken } from '../../server/test/support/command.ts'
 import { userApi } from '../../server/test/support/user-api.ts'
 import { contentOf, focused, sharedConsole, tabTo } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
@@ -14,7 +13,6 @@ interface Listed {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expires_at: string | null
-  readonly replaced_by: number | null
 }
 
 describe('API tokens page', () => {
@@ -71,63 +69,6 @@ describe('API tokens page', () => {
     const token = await page.getByLabel('API token', { exact: true }).textContent()
     assert.equal(await page.evaluate<string>('navigator.clipboard.readText()'), token)
     assert.equal((await listed('copied'))?.expires_at, null)
-  })
-
-  const works = async (token: string) =>
-    (await userApi(running().service.origin, token).get({ user_group_id: 'x', name: 'Name' })).status === 200
-
-  it('rotates one with the keyboard alone, and both work during the overlap', async (t) => {
-    const { open, service } = running()
-    const old = await createApiToken(service, 'Customer', '--name', 'rotated')
-    const id = (await listed('rotated'))?.id
-    const page = await open(t, { path })
-    if (page === undefined) return
-    await page.getByRole('table', { name: 'API tokens' }).waitFor()
-    await tabTo(page, `Rotate rotated (${id})`)
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('This creates another one with the same name, scopes and lifetime').waitFor()
-    assert.ok(await dialog.getByRole('radio', { name: 'After 24 hours' }).isChecked())
-    const said = async () => {
-      const end = await dialog
-        .getByText('still uses the old one from')
-        .locator('time')
-        .getAttribute('datetime')
-      return (Date.parse(end ?? '') - Date.now()) / 3_600_000
-    }
-    assert.ok(Math.abs((await said()) - 24) < 0.5)
-    await dialog.getByRole('radio', { name: 'After 24 hours' }).focus()
-    await page.keyboard.press('ArrowUp')
-    assert.ok(Math.abs((await said()) - 1) < 0.5)
-    await tabTo(page, 'Rotate the API token')
-    await page.keyboard.press('Enter')
-    await page.getByText('It is not shown again').waitFor()
-    const token = (await page.getByLabel('API token', { exact: true }).textContent()) ?? ''
-    assert.match(token, /^uga_customer_\w{38}$/)
-    await page.getByText(`The old one, with the id ${id}, works until`).waitFor()
-    assert.deepEqual([await works(old), await works(token)], [true, true])
-
-    await tabTo(page, 'I have kept it')
-    await page.keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    const replaced = await listed('rotated')
-    const row = page.getByRole('row').filter({ hasText: `replaced by ${replaced?.replaced_by}` })
-    await row.getByRole('button', { name: /^Revoke/ }).waitFor()
-    assert.equal(await row.getByRole('button', { name: /^Rotate/ }).count(), 0)
-    const hours = (Date.parse(replaced?.expires_at ?? '') - Date.now()) / 3_600_000
-    assert.ok(hours > 0.9 && hours <= 1, `${hours} hours`)
-    assert.ok(!(await contentOf(page)).includes(token))
-  })
-
-  it('signs out when it revokes the token of this session', async (t) => {
-    const { open, service } = running()
-    const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'own')
-    const page = await open(t, { path, apiToken: own, expected: /401/ })
-    if (page === undefined) return
-    await page.getByRole('button', { name: /^Revoke own/ }).click()
-    await page.getByText('and will be signed out').waitFor()
-    await page.getByRole('button', { name: 'Revoke permanently' }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
   it('is readable in both themes and at any width, including dialogs', async (t) => {

@@ -16,6 +16,7 @@ interface Listed {
   readonly name: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
+  readonly replaced_by: number | null
 }
 
 describe('API tokens page', () => {
@@ -49,12 +50,51 @@ describe('API tokens page', () => {
     assert.ok(Math.abs(expiry - end.getTime()) < 600_000, new Date(expiry).toISOString())
   })
 
+  it('creates one that never expires', async (t) => {
+    const { click, fill, find, user } = await running().open(t, path)
+    await click('button', 'Create an API token')
+    await fill('Name', 'for ever')
+    await click('checkbox', /^read/)
+    await user.selectOptions(await find('combobox', 'Expires after'), 'Never')
+    await click('button', 'Create')
+    await click('button', 'I have kept it')
+    assert.equal((await listed('for ever'))?.expires_at, null)
+  })
+
   it('shows missing fields', async (t) => {
     const { click, see } = await running().open(t, path)
     await click('button', 'Create an API token')
     await click('button', 'Create')
     await see('Must have 1 to 255 characters.')
     await see(/^Must have 1 to \d+ entries\.$/)
+  })
+
+  it('rotates one, and both work during the chosen overlap', async (t) => {
+    const { open, service } = running()
+    const old = await createApiToken(service, 'Customer', '--name', 'rotated')
+    const { click, count, find, row, see } = await open(t, path)
+    const hoursUntil = (time: string | undefined | null) => (Date.parse(time ?? '') - Date.now()) / 3_600_000
+    const said = async () =>
+      hoursUntil((await see('still uses the old one from')).querySelector('time')?.dateTime)
+    await click('button', /^Rotate rotated/)
+    await see('This creates another one with the same name, scopes and lifetime')
+    assert.ok(((await find('radio', /^After 24 hours/)) as HTMLInputElement).checked)
+    assert.ok(Math.abs((await said()) - 24) < 0.5)
+    await click('radio', /^After 1 hour/)
+    assert.ok(Math.abs((await said()) - 1) < 0.5)
+    await click('button', 'Rotate the API token')
+    const token = (await see(/^uga_customer_\w{38}$/)).textContent
+    await see(/^The old one, with the id \d+, works until/)
+    assert.deepEqual([await works(old), await works(token)], [true, true])
+
+    await click('button', 'I have kept it')
+    const replaced = await listed('rotated')
+    const replacedRow = await row(`replaced by ${replaced?.replaced_by}`)
+    await find('button', /^Revoke/, replacedRow)
+    assert.equal(count('button', /^Rotate/, replacedRow), 0)
+    const hours = hoursUntil(replaced?.expires_at)
+    assert.ok(hours > 0.9 && hours <= 1, `${hours} hours`)
+    assert.ok(!document.documentElement.outerHTML.includes(token))
   })
 
   it('rotates one at once: the old one stops', async (t) => {
@@ -119,5 +159,14 @@ describe('API tokens page', () => {
     assert.notEqual((await listed('old-backend'))?.revoked_at, null)
     await click('radio', /^All \(/)
     await see('Revoked', await row('old-backend'))
+  })
+  it('signs out when it revokes the token of this session', async (t) => {
+    const { open, service } = running()
+    const own = await createApiToken(service, 'Customer', '--scopes', 'admin', '--name', 'own')
+    const { click, find, see } = await open(t, path, own)
+    await click('button', /^Revoke own/)
+    await see('and will be signed out')
+    await click('button', 'Revoke permanently')
+    await find('heading', 'Sign in')
   })
 })

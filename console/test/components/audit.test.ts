@@ -11,10 +11,23 @@ describe('audit log page', () => {
 
   before(async () => {
     const { admin, create } = running()
-    const first = await create('acme', { name: 'Acme' })
+    const first = await create('acme', { name: 'Acme', mapping: { sales: 'eu' } })
     teamId = first.team_id
-    await admin.patchUserGroup({ ...of(first), body: { name: 'Acme Inc.' } })
+    await admin.patchUserGroup({ ...of(first), body: { name: 'Acme Inc.', mapping: null } })
     await admin.suspendUserGroup(of(first))
+  })
+
+  it('lists changes and authors, and links to the user group', async (t) => {
+    const { open, admin } = running()
+    const renderer = { name: 'renderer', scopes: ['introspect'] }
+    assertSucceeded(await admin.createApiToken({ body: renderer }), 'createApiToken')
+    const { click, find, row, see } = await open(t, path)
+    await see('Scopes: introspect', await row('API token created', 'renderer'))
+    const changed = await row('User group changed')
+    await see('Changed fields: name, mapping', changed)
+    await see(/API token \d+\), yours/, changed)
+    await click('link', 'acme', changed)
+    await find('heading', 'Acme Inc.')
   })
 
   it('shows the rows of an import as one, and each on request', async (t) => {

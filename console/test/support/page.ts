@@ -1,6 +1,7 @@
 /// <reference types="vite/client" />
 import assert from 'node:assert/strict'
 import { after, before, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { UserEvent } from '@testing-library/user-event'
 import { createElement } from 'react'
 import { requirePackage } from '../../../scripts/install-packages.js'
@@ -28,6 +29,7 @@ const { userEvent } = requirePackage(
 const { renderPage } = await import('../../src/root.tsx')
 const { SessionGate } = await import('../../src/session/session-gate.tsx')
 const { signIn } = await import('../../src/session/requests.ts')
+const { noSession } = await import('../../src/session/store.ts')
 const { router } = await import('../../src/router.tsx')
 const { publicPath } = await import('../../src/public-path.ts')
 const { queryClient } = await import('../../src/api/query-client.ts')
@@ -57,6 +59,8 @@ export interface OpenedPage {
   readonly gone: (text: Text, inside?: HTMLElement) => Promise<void>
   /** Resolves with the first element of this role and name, once there is one. */
   readonly find: (role: string, name?: Text, inside?: HTMLElement) => Promise<HTMLElement>
+  /** Opens another page. */
+  readonly navigate: (path: string) => Promise<void>
   /** Resolves once the path below `/console` with its query matches. */
   readonly at: (path: RegExp) => Promise<void>
   readonly count: (role: string, name?: Text, inside?: HTMLElement) => number
@@ -67,14 +71,34 @@ export interface OpenedPage {
   readonly row: (...texts: readonly string[]) => Promise<HTMLElement>
   /** Responds to requests whose path matches with this error of the service, until the returned function is called. */
   readonly fail: (path: RegExp, status: number, error: object) => () => void
+  /** Responds to requests whose path matches instead of the service. */
+  readonly respond: (path: RegExp, response: Respond) => void
+  /** Keeps the next response to a request whose path matches. Resolves once it is requested. */
+  readonly hold: (path: RegExp) => Promise<HeldResponse>
+  /** Paths of all requests. */
+  readonly requested: readonly string[]
+  /** Everything that the page shows and that it keeps in the browser. */
+  readonly content: () => string
+  /** Deletes the cookies, as if the session had ended. */
+  readonly loseCookies: () => void
+  /** Shows the console again with what the browser keeps: cookies, storage and address. */
+  readonly reload: () => Promise<void>
+}
+
+/** `send` requests the response of the service, to this request or to that of another path. */
+type Respond = (url: URL, send: (path?: string) => Promise<Response>) => Response | Promise<Response>
+
+interface HeldResponse {
+  readonly signal: AbortSignal | undefined
+  readonly release: () => void
 }
 
 export interface ConsolePages extends ManagedEnvironment {
   readonly service: RunningService
   /** Returns the other environment of the same service. */
   readonly testing: () => Promise<ManagedEnvironment>
-  /** Opens a page of the console with a session of this API token. */
-  readonly open: (t: TestContext, path: string, apiToken?: string) => Promise<OpenedPage>
+  /** Opens a page of the console with a session of this API token, or signed out if null. */
+  readonly open: (t: TestContext, path: string, apiToken?: string | null) => Promise<OpenedPage>
 }
 
 /** Starts a service for a suite, and shows the console in this process without a browser. Call it in a `describe`. */
@@ -87,27 +111,39 @@ export function consolePages(settings: Record<string, string> = {}): () => Conso
     const scope = { after: (done: () => void | Promise<void>) => cleanups.unshift(done) }
     const service = await startService(scope, { UGS_API_TOKEN_CACHE_MS: '0', ...settings })
     const customer = await manage(service)
-    const open = async (t: TestContext, path: string, apiToken = customer.adminToken) => {
-      const failures = new Map<RegExp, Response>()
-      globalThis.fetch = requesting(service.origin, failures)
-      await signIn(apiToken)
+    const open = async (t: TestContext, path: string, apiToken: string | null = customer.adminToken) => {
+      const network = new Network(service.origin)
+      globalThis.fetch = network.fetch
+      if (apiToken === null) noSession()
+      else await signIn(apiToken)
       const errors = t.mock.method(console, 'error', () => undefined)
       // Without a layout, dialogs find nothing to focus, and say so.
       t.mock.method(console, 'warn', () => undefined)
-      document.body.innerHTML = '<div id="root"></div>'
-      const root = renderPage(createElement(SessionGate))
-      // The router lives as long as the process, and has the page of the test before.
-      await waitFor(() => assert.ok(document.querySelector('main h1')))
-      await router.navigate({ href: `${publicPath}/console${path}` })
-      t.after(() => {
+      const show = async () => {
+        document.body.innerHTML = '<div id="root"></div>'
+        const root = renderPage(createElement(SessionGate))
+        // The router lives as long as the process, and has the page of the test before.
+        await waitFor(() => assert.ok(document.querySelector('main h1')))
+        return root
+      }
+      let root = await show()
+      await navigate(path)
+      const close = () => {
         root.unmount()
         queryClient.clear()
+      }
+      t.after(() => {
+        close()
         assert.deepEqual(
           errors.mock.calls.map((call) => call.arguments),
           [],
         )
       })
-      return openedPage(failures)
+      const reload = async () => {
+        close()
+        root = await show()
+      }
+      return openedPage(network, reload)
     }
     running = { ...customer, service, testing: () => (testing ??= manage(service, 'Testing')), open }
   })
@@ -118,22 +154,51 @@ export function consolePages(settings: Record<string, string> = {}): () => Conso
   return () => running
 }
 
-/** Returns a `fetch` with the cookies of one browser. */
-function requesting(origin: string, failures: ReadonlyMap<RegExp, Response>): typeof fetch {
-  const cookies = new Map<string, string>()
-  return async (input, { method = 'GET', headers, body, signal } = {}) => {
+/** The cookies of one browser, and its requests. */
+class Network {
+  readonly cookies = new Map<string, string>()
+  readonly requested: string[] = []
+  readonly replacements = new Map<RegExp, Respond>()
+  readonly holds = new Map<RegExp, (held: HeldResponse) => void>()
+  readonly #origin: string
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  readonly fetch: typeof globalThis.fetch = (input, init = {}) => {
     const path = (input as string).slice(publicPath.length)
-    const failure = [...failures].find(([pattern]) => pattern.test(path))?.[1]
-    if (failure !== undefined) return failure.clone()
-    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
-    const response = await sendRequest(origin, {
+    this.requested.push(path)
+    const signal = init.signal ?? undefined
+    const aborted = new Promise<never>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+    return Promise.race([this.#respond(path, init), aborted])
+  }
+
+  async #respond(path: string, init: RequestInit): Promise<Response> {
+    // As from a network, no response comes before the page has rendered that it waits for one.
+    await setTimeout()
+    const hold = [...this.holds].find(([pattern]) => pattern.test(path))
+    if (hold !== undefined) {
+      const [pattern, requested] = hold
+      this.holds.delete(pattern)
+      await new Promise<void>((release) => requested({ signal: init.signal ?? undefined, release }))
+    }
+    const respond = [...this.replacements].find(([pattern]) => pattern.test(path))?.[1]
+    const send = (sent = path) => this.#send(sent, init)
+    return respond?.(new URL(path, this.#origin), send) ?? send()
+  }
+
+  async #send(path: string, { method = 'GET', headers, body }: RequestInit): Promise<Response> {
+    const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ')
+    const response = await sendRequest(this.#origin, {
       ...{ method, path, headers: { ...Object.fromEntries(new Headers(headers)), cookie } },
       ...(typeof body === 'string' && { body }),
     })
-    signal?.throwIfAborted()
     for (const set of [response.headers['set-cookie'] ?? []].flat()) {
       const [name = '', value = ''] = set.split(';', 1)[0]?.split('=') ?? []
-      cookies.set(name, value)
+      this.cookies.set(name, value)
     }
     return new Response(response.status === 204 ? null : response.text, {
       status: response.status,
@@ -153,7 +218,10 @@ function smallestWith(text: Text): (content: string, element: Element | null) =>
   return Object.assign(matches, { toString: () => String(text) })
 }
 
-function openedPage(failures: Map<RegExp, Response>): OpenedPage {
+const navigate = (path: string) => router.navigate({ href: `${publicPath}/console${path}` })
+
+function openedPage(network: Network, reload: () => Promise<void>): OpenedPage {
+  const { cookies, holds, replacements, requested } = network
   const user = userEvent.setup({ delay: null, pointerEventsCheck: 0 })
   const named = (name?: Text) => (name === undefined ? {} : { name })
   const first = async (found: Promise<HTMLElement[]>) => (await found)[0] as HTMLElement
@@ -165,13 +233,18 @@ function openedPage(failures: Map<RegExp, Response>): OpenedPage {
     see: (text, inside = document.body) => first(within(inside).findAllByText(smallestWith(text))),
     gone: (text, inside = document.body) =>
       waitFor(() => assert.equal(within(inside).queryAllByText(smallestWith(text)).length, 0)),
+    navigate,
     at: (path) =>
       waitFor(() => {
         const { href } = router.state.resolvedLocation ?? {}
         assert.match(href ?? '', path)
       }),
     count: (role, name, inside = document.body) => within(inside).queryAllByRole(role, named(name)).length,
-    click: async (role, name, inside) => user.click(await find(role, name, inside)),
+    click: async (role, name, inside) => {
+      const element = await find(role, name, inside)
+      await waitFor(() => assert.ok(!element.hasAttribute('disabled'), `${String(name)} is disabled`))
+      await user.click(element)
+    },
     fill: async (label, text) => {
       const selector = 'input, textarea'
       const field = await first(within(document.body).findAllByLabelText(label, { exact: false, selector }))
@@ -186,8 +259,20 @@ function openedPage(failures: Map<RegExp, Response>): OpenedPage {
         return row ?? assert.fail(`no row has ${texts.join(' and ')}`)
       }),
     fail: (path, status, error) => {
-      failures.set(path, Response.json({ success: 0, error }, { status }))
-      return () => void failures.delete(path)
+      replacements.set(path, () => Response.json({ success: 0, error }, { status }))
+      return () => void replacements.delete(path)
     },
+    respond: (path, response) => void replacements.set(path, response),
+    hold: (path) => new Promise((resolve) => holds.set(path, resolve)),
+    requested,
+    content: () =>
+      JSON.stringify([
+        document.documentElement.outerHTML,
+        Object.entries(localStorage),
+        Object.entries(sessionStorage),
+        location.href,
+      ]),
+    loseCookies: () => cookies.clear(),
+    reload,
   }
 }

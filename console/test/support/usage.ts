@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createApiToken } from '../../../server/test/support/command.ts'
 import { sendRequest } from '../../../server/test/support/http.ts'
-import type { RunningConsole } from './console.ts'
+import type { RunningService } from '../../../server/test/support/service.ts'
 
 interface View {
   readonly team_id: number
@@ -12,7 +12,10 @@ interface View {
 }
 
 /** Reports views as a renderer does. They are recorded when the promise resolves. */
-export async function reportViews({ service }: RunningConsole, views: readonly View[]): Promise<void> {
+export async function reportViews(
+  { service }: { readonly service: RunningService },
+  views: readonly View[],
+): Promise<void> {
   const token = await createApiToken(service, 'Customer', '--scopes', 'introspect')
   const marks = views.map((view) => ({ viewer_id: '', resource: '', ...view }))
   const response = await sendRequest(service.origin, {
