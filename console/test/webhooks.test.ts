@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { startReceiver, verified } from '../../server/test/support/webhooks.ts'
 import { contentOf, focused, sharedConsole, tabTo } from './support/console.ts'
 import { assertGoodLooks } from './support/looks.ts'
-import { createEndpoint, delivered, deliveriesOf, listedEndpoint as listed } from './support/webhooks.ts'
+import { createEndpoint, delivered, listedEndpoint as listed } from './support/webhooks.ts'
 
 const path = '/webhooks'
 
@@ -63,71 +63,6 @@ describe('webhooks page', () => {
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: item }).click()
   }
-
-  it('shows failing deliveries, filters them, and redelivers one', async (t) => {
-    const { receiver, id, teamId } = await attempted(t, 'Broken', 503)
-    const page = await running().open(t, { path: `${path}/${id}` })
-    if (page === undefined) return
-    const health = page.getByRole('region', { name: 'Health' })
-    await health.getByText('never', { exact: true }).waitFor()
-    await health.locator('time').first().waitFor()
-    await health.getByText('1 event').waitFor()
-    const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1)
-    await row.getByRole('cell', { name: /^503 \d+ ms$/ }).waitFor()
-    await row.getByRole('cell', { name: /Next:/ }).waitFor()
-    assert.match(
-      (await row.getByRole('link', { name: String(teamId) }).getAttribute('href')) ?? '',
-      new RegExp(`/user-groups/${teamId}$`),
-    )
-    await page.getByText('Delivered', { exact: true }).click()
-    await page.getByText('No delivery is in this state').waitFor()
-    await page.reload()
-    await page.getByText('No delivery is in this state').waitFor()
-    await page.getByRole('radiogroup').getByText('Failing', { exact: true }).click()
-    await row.getByText('Failing', { exact: true }).waitFor()
-
-    receiver.respond = (response) => response.writeHead(204).end()
-    await page.getByRole('button', { name: /^Redeliver user_group\.created/ }).click()
-    await page.getByText('Sending again').waitFor()
-    await delivered(running(), id, 'delivered')
-    await page.getByRole('radiogroup').getByText('All', { exact: true }).click()
-    await page.getByRole('button', { name: 'Look again' }).click()
-    await row.getByText('Delivered', { exact: true }).waitFor()
-    await row.getByRole('cell', { name: /^204 \d+ ms$/ }).waitFor()
-    await health.getByText('not failing').waitFor()
-  })
-
-  it('shows that an endpoint fails, the last request and its response, and tests the repaired receiver', async (t) => {
-    const { receiver, id } = await attempted(t, 'Repaired', 500)
-    const page = await running().open(t, { path })
-    if (page === undefined) return
-    const row = page.getByRole('row').filter({ hasText: 'Repaired' })
-    await row.getByText('Failing', { exact: true }).waitFor()
-    assert.equal(await row.getByText('Active', { exact: true }).count(), 0)
-    await row.getByRole('link', { name: 'Repaired' }).click()
-    await page.getByRole('button', { name: /^Details of user_group\.created/ }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText(/^Response: 500, after \d+ ms$/).waitFor()
-    const request = await dialog.getByRole('region', { name: 'the request' }).textContent()
-    assert.match(request ?? '', /webhook-signature: v1,[\w+/]{43}=\n/)
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-
-    const send = page.getByRole('button', { name: 'Send a test event' })
-    await send.click()
-    await page.getByRole('dialog', { name: 'Repaired did not receive the test event' }).waitFor()
-    await page.keyboard.press('Escape')
-    receiver.respond = (response) => response.writeHead(204).end()
-    await send.click()
-    await page.getByRole('dialog', { name: 'Repaired received the test event' }).waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-    assert.equal(await focused(page), 'Send a test event')
-    // The service may have tried the event again meanwhile.
-    const tests = receiver.received.filter(({ body }) => body.includes('"type":"webhook_endpoint.test"'))
-    assert.equal(tests.length, 2)
-    assert.equal((await deliveriesOf(running(), id)).length, 1)
-  })
 
   it('redelivers all events of a time range', async (t) => {
     const { receiver, id } = await attempted(t, 'Repeated', 204)

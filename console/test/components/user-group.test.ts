@@ -1,16 +1,102 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { assertSucceeded, managedIn, of } from '../../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../../server/test/support/introspection.ts'
-import { consolePages } from '../support/page.ts'
+import { consolePages, type OpenedPage } from '../support/page.ts'
+import { register } from '../support/registry.ts'
+import { reportViews } from '../support/usage.ts'
+
+/** Returns the JSON editor. */
+async function editor({ find }: OpenedPage) {
+  const { EditorView } = await import('@codemirror/view')
+  return EditorView.findFromDOM(await find('textbox', 'Properties')) ?? assert.fail('no editor')
+}
 
 describe('user group page', () => {
-  const running = consolePages()
+  const running = consolePages({ UGS_USAGE: 'viewers' })
   const shown = async (team: { readonly team_id: number }) =>
     managedIn(await running().admin.getUserGroup(of(team)), 'getUserGroup')
   const tokenOf = async (team: { readonly team_id: number }) =>
     assertSucceeded<{ token: string }>(await running().admin.getUserGroupToken(of(team)), 'getUserGroupToken')
       .token
+
+  before(async () => register(running().admin, 'sales', ['warehouse-eu', 'warehouse-us']))
+
+  it('explains empty dashboards, applies the suggested correction, and reverts it', async (t) => {
+    const { open, create } = running()
+    const team = await create('slip', { name: 'Slip customer', mapping: { sales: 'warehose-eu' } })
+    const { click, find, see } = await open(t, `/user-groups/${team.team_id}`)
+    const reasons = await find('region', 'Why its dashboards may be empty')
+    await see('Its mapping names nothing that is registered.', reasons)
+    await see('No renderer has introspected it yet.', reasons)
+    await see('Did you mean “warehouse-eu”?')
+    await click('link', 'Edit the mapping', reasons)
+    await click('button', 'Use “warehouse-eu”')
+    await click('button', 'Save')
+    await see('Mapping › sales: warehose-eu → warehouse-eu')
+    assert.deepEqual((await shown(team)).mapping, { sales: 'warehouse-eu' })
+
+    await click('button', 'Undo', await find('list', 'Activity'))
+    const dialog = await find('dialog')
+    await find('cell', 'warehose-eu', dialog)
+    await click('button', 'Restore', dialog)
+    await see('Did you mean “warehouse-eu”?')
+    assert.deepEqual((await shown(team)).mapping, { sales: 'warehose-eu' })
+  })
+
+  it('reports that nothing is wrong', async (t) => {
+    const { open, create } = running()
+    const team = await create('fine', { name: 'Fine customer', mapping: { sales: 'warehouse-us' } })
+    const { click, respond, see } = await open(t, '/user-groups')
+    // The service updates this value once a minute.
+    respond(new RegExp(`/user-groups/${team.team_id}/view$`), async (_, send) => {
+      const response = await send()
+      const view = (await response.json()) as object
+      return Response.json({ ...view, last_introspected_at: '2026-11-21T20:15:00.000Z' }, response)
+    })
+    await click('link', 'Fine customer')
+    await see('Nothing here keeps its dashboards empty')
+    await see('A renderer last introspected it')
+  })
+
+  it('views as a customer, or says which setting is missing', async (t) => {
+    const { open, create } = running()
+    const team = await create('viewed as', { name: 'Shown customer' })
+    const { click, find, gone, respond, see } = await open(t, `/user-groups/${team.team_id}`)
+    const opened = t.mock.method(window, 'open', () => null)
+    await click('button', 'More')
+    await click('menuitem', 'View as this customer')
+    await click('button', 'Open its dashboards')
+    await see('UGS_DASHBOARD_URL', await find('dialog'))
+    assert.equal(opened.mock.callCount(), 0)
+    const url = 'https://dashboards.example/#session=x'
+    respond(/view-as$/, () => Response.json({ success: 1, url, expires_at: '2026-11-28T10:00:00Z' }))
+    await click('button', 'Open its dashboards')
+    await gone('Open its dashboards')
+    assert.deepEqual(opened.mock.calls[0]?.arguments, [url, '_blank', 'noopener'])
+  })
+
+  it('prevents overwriting a concurrent change, and keeps the draft', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('raced', { name: 'Raced customer', properties: { plan: 'gold' } })
+    const page = await open(t, `/user-groups/${team.team_id}/edit`)
+    const { click, fill, find, see } = page
+    await fill('Name', 'Name of the draft')
+    await admin.patchUserGroup({ ...of(team), body: { properties: { plan: 'silver' } } })
+    await click('button', 'Save')
+    await see('It was changed while you were editing')
+    await see(/^You saved this/)
+    await find('row', 'Properties › plan gold silver')
+    assert.equal((await shown(team)).name, 'Raced customer')
+
+    await click('button', 'Keep my draft, on top of it')
+    assert.equal(((await find('textbox', /^Name/)) as HTMLInputElement).value, 'Name of the draft')
+    assert.match((await editor(page)).state.doc.toString(), /silver/)
+    await click('button', 'Save')
+    await find('heading', 'Name of the draft')
+    const { name, properties } = await shown(team)
+    assert.deepEqual({ name, properties }, { name: 'Name of the draft', properties: { plan: 'silver' } })
+  })
 
   it('reports a suspension or a missing mapping, and resumes', async (t) => {
     const { open, create, admin } = running()
@@ -133,6 +219,65 @@ describe('user group page', () => {
     await entry('Name and properties changed')
     const { name, properties } = await shown(team)
     assert.deepEqual({ name, properties }, { name: 'First name', properties: { plan: 'gold' } })
+  })
+
+  const activity = ({ find, gone, see }: OpenedPage) => ({
+    has: async (...texts: readonly string[]) => {
+      for (const text of texts) await see(text, await find('list', 'Activity'))
+    },
+    hasNot: async (text: string) => gone(text, await find('list', 'Activity')),
+  })
+
+  it('lists views, sessions, rotations, suspensions and edits, and filters them by kind', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('active', { name: 'Active customer' })
+    const { team_id } = team
+    const day = (await shown(team)).created_at.slice(0, 10)
+    await reportViews(running(), [
+      { team_id, viewer_id: 'u-7', day },
+      { team_id, viewer_id: 'u-8', day },
+    ])
+    await admin.patchUserGroup({ ...of(team), body: { name: 'Renamed customer' } })
+    await admin.rotateTokenOfUserGroup({ ...of(team), body: { grace_period_seconds: 86_400 } })
+    await admin.rotateTokenOfUserGroup({ ...of(team), body: {} })
+    await admin.endSessionsOfUserGroup({ ...of(team), body: { viewer_id: 'u-7' } })
+    await admin.suspendUserGroup(of(team))
+
+    const page = await open(t, `/user-groups/${team_id}`)
+    const { click, reload, see } = page
+    const { has, hasNot } = activity(page)
+    await has('Viewed by 2 viewers', 'Sessions of u-7 ended', 'Still suspended', 'Name changed', 'Created')
+    await has('The old token stopped at once.', 'The old token works until', 'Grace period')
+    await click('radio', 'Token')
+    await hasNot('Created')
+    await see('2 events.')
+    await reload()
+    await see('2 events.')
+    await click('radio', 'Views')
+    await has('Viewed by 2 viewers')
+    await hasNot('Token rotated')
+  })
+
+  it('says that a grace period has ended early', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('leaked', { name: 'Leaked customer' })
+    await admin.rotateTokenOfUserGroup({ ...of(team), body: { grace_period_seconds: 86_400 } })
+    await admin.reportLeakedToken({ body: { token: team.token, rotate: true } })
+    const { see } = await open(t, `/user-groups/${team.team_id}?kind=token`)
+    await see('Grace period ended early')
+    await see('The old token had a grace period until')
+  })
+
+  it('keeps its activity while it is deleted, and when it is restored', async (t) => {
+    const { open, create, admin } = running()
+    const team = await create('gone', { name: 'Gone customer' })
+    await admin.deleteUserGroup(of(team))
+    const page = await open(t, `/user-groups/${team.team_id}`)
+    const { has } = activity(page)
+    await has('Deleted', 'Created')
+    await admin.restoreDeletedUserGroup(of(team))
+    await page.reload()
+    await has('Restored', 'Deleted')
   })
 
   it('asks before a draft is lost', async (t) => {

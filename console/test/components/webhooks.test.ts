@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { assertSucceeded } from '../../../server/test/support/admin-api.ts'
 import { disableEndpoint, startReceiver, verified } from '../../../server/test/support/webhooks.ts'
 import { consolePages, type OpenedPage } from '../support/page.ts'
-import { createEndpoint, delivered, listedEndpoint as listed } from '../support/webhooks.ts'
+import { createEndpoint, delivered, deliveriesOf, listedEndpoint as listed } from '../support/webhooks.ts'
 
 const path = '/webhooks'
 
@@ -15,14 +15,14 @@ async function chooseMore({ click }: OpenedPage, item: string): Promise<void> {
 describe('webhooks page', () => {
   const running = consolePages({ UGS_WEBHOOK_HTTP: 'on', UGS_WEBHOOK_PRIVATE_ADDRESSES: 'on' })
 
-  /** Creates an endpoint and resolves once an event of a user group was delivered. */
-  const received = async (t: TestContext, name: string) => {
+  /** Creates an endpoint and resolves once an event of a user group was attempted. */
+  const attempted = async (t: TestContext, name: string, status: number) => {
     const receiver = await startReceiver(t)
-    receiver.respond = (response) => response.writeHead(204).end()
+    receiver.respond = (response) => response.writeHead(status).end()
     const id = await createEndpoint(running(), name, receiver.url, ['user_group.created'])
-    await running().create(`of ${name}`)
-    await delivered(running(), id, 'delivered')
-    return { receiver, id }
+    const { team_id: teamId } = await running().create(`of ${name}`)
+    await delivered(running(), id, status < 300 ? 'delivered' : 'failing')
+    return { receiver, id, teamId }
   }
 
   it('shows an error of the list, retries, and shows what is wrong with a new one', async (t) => {
@@ -83,7 +83,7 @@ describe('webhooks page', () => {
     it(`rotates a secret, the old one stops: ${label}`, async (t) => {
       const { open, create, admin } = running()
       const name = `Rotated ${seconds}`
-      const { receiver, id } = await received(t, name)
+      const { receiver, id } = await attempted(t, name, 204)
       const page = await open(t, `${path}/${id}`)
       await chooseMore(page, 'Rotate secret')
       await page.user.selectOptions(await page.find('combobox', 'When does the old one stop?'), label)
@@ -113,6 +113,65 @@ describe('webhooks page', () => {
       assert.equal(message.headers['webhook-signature']?.split(' ').length, seconds === 0 ? 1 : 2)
     })
   }
+
+  it('shows failing deliveries, filters them, and redelivers one', async (t) => {
+    const { receiver, id, teamId } = await attempted(t, 'Broken', 503)
+    const { at, click, find, reload, see } = await running().open(t, `${path}/${id}`)
+    const health = await find('region', 'Health')
+    await see(/^never$/, health)
+    await see('1 event', health)
+    assert.ok(health.querySelector('time'))
+    const row = async () => (await find('table', 'Deliveries')).querySelectorAll('tr')[1] as HTMLElement
+    await find('cell', /^503 \d+ ms$/, await row())
+    await find('cell', /Next:/, await row())
+    const link = await find('link', String(teamId), await row())
+    assert.match(link.getAttribute('href') ?? '', new RegExp(`/user-groups/${teamId}$`))
+    await click('radio', 'Delivered')
+    await see('No delivery is in this state')
+    await reload()
+    await see('No delivery is in this state')
+    await click('radio', 'Failing')
+    await see(/^Failing$/, await row())
+
+    receiver.respond = (response) => response.writeHead(204).end()
+    await click('button', /^Redeliver user_group\.created/)
+    await see('Sending again')
+    await delivered(running(), id, 'delivered')
+    await click('radio', 'All')
+    await at(new RegExp(`/${id}$`))
+    await click('button', 'Look again')
+    await find('cell', /^204 \d+ ms$/)
+    await see(/^Delivered$/, await row())
+    await see('not failing', await find('region', 'Health'))
+  })
+
+  it('shows that an endpoint fails, the last request and its response, and tests the repaired receiver', async (t) => {
+    const { receiver, id } = await attempted(t, 'Repaired', 500)
+    const { click, find, gone, row, see, user } = await running().open(t, path)
+    const listedRow = await row('Repaired')
+    await see(/^Failing$/, listedRow)
+    await gone(/^Active$/, listedRow)
+    await click('link', 'Repaired', listedRow)
+    await click('button', /^Details of user_group\.created/)
+    const dialog = await find('dialog')
+    await see(/^Response: 500, after \d+ ms$/, dialog)
+    const request = await find('region', 'the request', dialog)
+    assert.match(request.textContent, /webhook-signature: v1,[\w+/]{43}=\n/)
+    await user.keyboard('{Escape}')
+    await gone(/^Response: 500/)
+
+    await click('button', 'Send a test event')
+    await find('dialog', 'Repaired did not receive the test event')
+    await user.keyboard('{Escape}')
+    await gone('did not receive the test event')
+    receiver.respond = (response) => response.writeHead(204).end()
+    await click('button', 'Send a test event')
+    await find('dialog', 'Repaired received the test event')
+    // The service may have tried the event again meanwhile.
+    const tests = receiver.received.filter(({ body }) => body.includes('"type":"webhook_endpoint.test"'))
+    assert.equal(tests.length, 2)
+    assert.equal((await deliveriesOf(running(), id)).length, 1)
+  })
 
   it('deletes one after a confirmation', async (t) => {
     const { admin, open } = running()
