@@ -74,7 +74,8 @@ export function usePages<Page extends { readonly next_cursor: string | null }, R
   useEffect(() => {
     // Two lists may share the pages: do not cancel the request of the other one.
     if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
-  }, [isSearching, isFetching, fetchNextPage])
+    // `count`, because a page can arrive before the component renders that it is fetched.
+  }, [isSearching, isFetching, count, fetchNextPage])
 
   const hasGivenUp = hasNextPage && !isSearching && rows.length < allowance.rows
   const goOn = () => setGiven({ search, rows: rows.length + nextRows, pages: count + maxPages })
