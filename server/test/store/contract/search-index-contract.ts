@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { cases } from '../../../../renderer/test/arbitraries.ts'
+import { cases } from '../../support/cases.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { foldText } from '../../../src/domain/user-group/user-group-filter.ts'
 import type { UserGroup } from '../../../src/domain/user-group/user-group.ts'
@@ -65,7 +65,7 @@ export function describeSearchIndex(name: string, openFreshStore: () => Promise<
     const write = async (registry: Registry, providedId: string) => {
       const change = { name: randomName() }
       const result = await getOrCreate(store, { ...registry.tenantScope, providedId }, { change })
-      assert.ok('userGroup' in result)
+      assert.ok(result.outcome === 'created')
       if (registry === own) model.set(result.userGroup.teamId, result.userGroup)
     }
     const writeAll = async (ids: readonly string[], registry = own) => {
