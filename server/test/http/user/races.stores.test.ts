@@ -4,7 +4,11 @@ import type { HttpResponse } from '../../support/http.ts'
 import { startService } from '../../support/service.ts'
 import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../../support/user-api.ts'
 
-const service = await startService({ after })
+// A busy machine may open connections slowly, also while other tests start.
+const service = await startService(
+  { after },
+  { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '30000', UGS_POSTGRES_DEADLINE_MS: '30000' },
+)
 const api = userApi(service.origin, service.tokens.Testing)
 
 const together = <T>(count: number, work: (i: number) => Promise<T>) =>
