@@ -10,9 +10,10 @@ import type { Scope } from './scope.ts'
 import { runUgs, ugsFile, type CommandResult } from './service.ts'
 import { openSession } from './session.ts'
 
-/** Runs `ugs store copy`. */
+/** Runs `ugs store copy`, also on a machine that is too busy to open connections within the default time. */
 export function copyStore(from: string, to: string, ...options: string[]): Promise<CommandResult> {
-  return runUgs(['store', 'copy', '--from', from, '--to', to, ...options], {})
+  const settings = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '30000' }
+  return runUgs(['store', 'copy', '--from', from, '--to', to, ...options], settings)
 }
 
 /** Starts `ugs store copy`, for a test that interrupts it. */
