@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { assertSucceeded, managedIn, of } from '../../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../../server/test/support/introspection.ts'
 import { consolePages, type OpenedPage } from '../support/page.ts'
@@ -10,6 +11,13 @@ import { reportViews } from '../support/usage.ts'
 async function editor({ find }: OpenedPage) {
   const { EditorView } = await import('@codemirror/view')
   return EditorView.findFromDOM(await find('textbox', 'Properties')) ?? assert.fail('no editor')
+}
+
+async function replaceProperties(page: OpenedPage, text: string): Promise<void> {
+  const view = await editor(page)
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } })
+  // React renders the change in a task of its own.
+  await setTimeout()
 }
 
 describe('user group page', () => {
@@ -74,6 +82,35 @@ describe('user group page', () => {
     await click('button', 'Open its dashboards')
     await gone('Open its dashboards')
     assert.deepEqual(opened.mock.calls[0]?.arguments, [url, '_blank', 'noopener'])
+  })
+
+  it('shows errors of the service at their fields', async (t) => {
+    const { open, create } = running()
+    const team = await create('fields', { name: 'Field customer', mapping: { sales: 'warehouse-eu' } })
+    const page = await open(t, `/user-groups/${team.team_id}/edit`)
+    const { click, fill, find, see } = page
+    const described = async (name: RegExp) => {
+      const id = (await find('textbox', name)).getAttribute('aria-describedby')?.split(' ').at(-1) ?? ''
+      return document.getElementById(id)?.textContent ?? ''
+    }
+    await replaceProperties(page, '{"plan": }')
+    await click('button', 'Save')
+    await see(/^is no JSON/)
+
+    await replaceProperties(page, '[1]')
+    await fill('Name', '   ')
+    await click('button', 'Save')
+    await see(/^must be an object/i)
+    assert.match(await described(/^Name/), /white space|blank|must/)
+    assert.match(await described(/^Properties/), /object/)
+    for (const name of [/^Name/, /^Properties/])
+      assert.equal((await find('textbox', name)).getAttribute('aria-invalid'), 'true')
+
+    await fill('Name', 'Field customer')
+    await replaceProperties(page, '{"plan":"gold","plan":"silver"}')
+    await click('button', 'Save')
+    await see(/duplicate|twice/i)
+    assert.equal((await shown(team)).properties, null)
   })
 
   it('prevents overwriting a concurrent change, and keeps the draft', async (t) => {
