@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { managedIn, of } from '../../server/test/support/admin-api.ts'
-import { assertAccessible, sharedConsole, signIn, tabTo } from './support/console.ts'
-import { assertGoodLooks } from './support/looks.ts'
+import { assertAccessible, sharedConsole, tabTo } from './support/console.ts'
+import { assertLooksGood } from './support/looks.ts'
 
 const path = '/promotion'
 
@@ -16,11 +16,12 @@ async function preview(page: Page, ids: readonly string[]): Promise<void> {
 describe('promotion page', () => {
   const running = sharedConsole()
 
-  it('previews the changes, applies them, and shows the result', async (t) => {
+  it('previews the changes, applies them, and shows the result, also with the keyboard alone', async (t) => {
     const { open, create, testing, admin } = running()
     const changed = await create('changed', { name: 'Before', mapping: { sales: 'us' } })
     await (await testing()).create('changed', { name: 'After', mapping: { sales: 'eu' } })
     await (await testing()).create('fresh', { name: 'Fresh customer' })
+    await (await testing()).create('picked-1', { name: 'Picked customer, renamed' })
     await create('same')
     await (await testing()).create('same')
     const page = await open(t, { path })
@@ -33,6 +34,7 @@ describe('promotion page', () => {
     await page.getByRole('button', { name: /Will be new.*fresh/ }).waitFor()
     await row('same').getByText('Same already').waitFor()
     await row('nowhere').getByText('Testing has no user group with this id.').waitFor()
+    await assertLooksGood(page)
     assert.equal(managedIn(await admin.getUserGroup(of(changed)), 'getUserGroup').name, 'Before')
 
     await page.getByRole('button', { name: 'Promote 2 user groups' }).click()
@@ -46,13 +48,10 @@ describe('promotion page', () => {
     await page.getByRole('button', { name: /New.*fresh/ }).waitFor()
     await page.getByRole('link', { name: 'Open it in Customer' }).last().click()
     await page.getByRole('heading', { name: 'Fresh customer', level: 1 }).waitFor()
-  })
 
-  it('lists the user groups of Testing to choose from, with the keyboard alone', async (t) => {
-    const { open, testing } = running()
-    await (await testing()).create('picked-1', { name: 'Picked customer, renamed' })
-    const page = await open(t, { path })
-    if (page === undefined) return
+    await page.goto('/console/promotion?all=true')
+    await page.getByRole('button', { name: 'Promote them' }).waitFor()
+    await assertAccessible(page)
     const picker = page.getByRole('combobox', { name: 'Add one from Testing' })
     await picker.focus()
     await page.keyboard.type('picked')
@@ -70,49 +69,5 @@ describe('promotion page', () => {
     await tabTo(page, 'Promote')
     await page.keyboard.press('Enter')
     await page.getByText('1 user group taken over to Customer.').waitFor()
-  })
-
-  it('promotes a search of the list of Testing in a job', async (t) => {
-    const { open, testing, admin } = running()
-    const { create, adminToken } = await testing()
-    for (const id of ['searched-1', 'searched-2']) await create(id, { name: 'Searched customer' })
-    const page = await open(t, { path: '/user-groups?text=searched', apiToken: adminToken })
-    if (page === undefined) return
-    await page.getByText('2 user groups.').waitFor()
-    await page.getByLabel('Select Searched customer').first().check()
-    await page.getByRole('link', { name: 'Promote' }).click()
-    await signIn(page, running().adminToken)
-    await page.getByText('1 user group, chosen one by one.').waitFor()
-
-    await page.goto('/console/promotion?text=searched')
-    await page.getByText('All that match. Name or id contains: searched.').waitFor()
-    await assertAccessible(page)
-    await page.getByRole('button', { name: 'Promote them' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Promote all that match?' })
-    const start = dialog.getByRole('button', { name: 'Promote' })
-    assert.ok(await start.isDisabled())
-    await dialog.getByLabel('Type “Customer” to confirm').fill('Customer')
-    await start.click()
-    await page.getByRole('dialog').getByText('Finished').waitFor()
-    const response = await admin.searchUserGroups({ query: { text: 'searched' } })
-    assert.equal((response.body as { user_groups: unknown[] }).user_groups.length, 2)
-  })
-
-  it('refers from Testing to Customer', async (t) => {
-    const { testing } = running()
-    const opening = { path, apiToken: (await testing()).adminToken }
-    await assertGoodLooks(t, running(), opening, async (page) => {
-      await page.getByText('You are signed in to Testing').waitFor()
-    })
-  })
-
-  it('is readable in both themes and at any width', async (t) => {
-    const { create, testing } = running()
-    await create('looks-1', { properties: { plan: 'gold' } })
-    await (await testing()).create('looks-1', { properties: { plan: 'silver', seats: 25 } })
-    await (await testing()).create('looks-2')
-    await assertGoodLooks(t, running(), { path }, async (page) => {
-      await preview(page, ['looks-1', 'looks-2', 'nowhere'])
-    })
   })
 })

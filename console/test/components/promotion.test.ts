@@ -14,6 +14,38 @@ async function preview({ click, fill, see }: OpenedPage, ids: readonly string[])
 describe('promotion page', () => {
   const running = consolePages()
 
+  it('links from a selection in Testing to Customer', async (t) => {
+    const { open, testing } = running()
+    const { create, adminToken } = await testing()
+    const { team_id } = await create('chosen', { name: 'Chosen customer' })
+    const { click, find, navigate, see } = await open(t, '/user-groups', adminToken)
+    await click('checkbox', 'Select Chosen customer')
+    const link = await find('link', 'Promote')
+    const href = link.getAttribute('href') ?? ''
+    assert.ok(href.endsWith(`/console/promotion?team_ids=${team_id}#environment=Customer.1`), href)
+    await navigate(path)
+    await see('You are signed in to Testing')
+  })
+
+  it('promotes all that match a search in a job', async (t) => {
+    const { open, testing, admin } = running()
+    const other = await testing()
+    const ids = ['searched-1', 'searched-2']
+    const created = await Promise.all(ids.map((id) => other.create(id, { name: 'Searched customer' })))
+    const { click, fill, find, navigate, see } = await open(t, `${path}?team_ids=${created[0]?.team_id}`)
+    await see('1 user group, chosen one by one.')
+    await navigate(`${path}?text=searched`)
+    await see('All that match. Name or id contains: searched.')
+    await click('button', 'Promote them')
+    const dialog = await find('dialog', 'Promote all that match?')
+    assert.ok((await find('button', 'Promote', dialog)).hasAttribute('disabled'))
+    await fill('Type “Customer” to confirm', 'Customer')
+    await click('button', 'Promote', dialog)
+    await see('Finished')
+    const response = await admin.searchUserGroups({ query: { text: 'searched' } })
+    assert.equal((response.body as { user_groups: unknown[] }).user_groups.length, 2)
+  })
+
   it('says what happens to suspended user groups and unregistered mappings', async (t) => {
     const { open, create, testing, admin } = running()
     await admin.createSchema({ body: { provided_id: 'registered', name: 'Registered' } })
