@@ -2,12 +2,19 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { managedIn, of } from '../../server/test/support/admin-api.ts'
-import { focused, replaceText, sharedConsole } from './support/console.ts'
+import {
+  assertAccessible,
+  assertFits,
+  focused,
+  replaceText,
+  sharedConsole,
+  tabTo,
+} from './support/console.ts'
 
 const sizes = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-]
+  { width: 1280, height: 800, colorScheme: 'light' },
+  { width: 390, height: 844, colorScheme: 'dark' },
+] as const
 
 /** Asserts that an element is in the visible part of the page, and that nothing covers its middle. */
 async function assertVisible(element: Locator): Promise<void> {
@@ -43,19 +50,44 @@ describe('failures in the console', () => {
 
   for (const size of sizes) {
     const opened = async (...[t, opening]: Parameters<ReturnType<typeof running>['open']>) => {
-      const page = await running().open(t, opening)
+      const page = await running().open(t, { ...opening, colorScheme: size.colorScheme })
       await page?.setViewportSize(size)
       return page
     }
 
-    it(`of a save are shown and focused, and an undone save is taken back, at ${size.width} px`, async (t) => {
+    it(`are shown and focused, and an undone save is taken back, at ${size.width} px`, async (t) => {
       const { create, admin } = running()
       const mapping = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`schema-${i}`, 'eu']))
       const team = await create(`failing-${size.width}`, { name: 'Failing customer', mapping })
-      const path = `/user-groups/${team.team_id}/edit`
-      const page = await opened(t, { path, expected: /status of 4|status of 500|ERR_INTERNET_DISCONNECTED/ })
+      await create(`taken-${size.width}`)
+      const page = await opened(t, {
+        path: '/user-groups/new',
+        expected: /status of 4|status of 500|ERR_INTERNET_DISCONNECTED/,
+      })
       if (page === undefined) return
+      const id = page.getByRole('textbox', { name: 'Id' })
       const name = page.getByRole('textbox', { name: 'Name' })
+      const submit = async () => page.getByRole('button', { name: 'Create' }).press('Enter')
+      await submit()
+      await assertFailure(page, /user_group_id: .*name: /, id)
+      await id.fill(`taken-${size.width}`)
+      await submit()
+      await assertFailure(page, /^name: /, name)
+      await name.fill('Taken')
+      await submit()
+      await assertFailure(page, /another user group has this id/, id)
+      await assertAccessible(page)
+      await assertFits(page)
+      await id.fill(`created-${size.width}`)
+      await page.getByRole('textbox', { name: 'Properties' }).focus()
+      await page.keyboard.insertText('{"rate": 1.50}')
+      await submit()
+      await page.getByRole('heading', { name: 'Taken', level: 1 }).waitFor()
+      await page.locator('h1:focus').waitFor()
+      const created = await admin.getUserGroup(of({ team_id: Number(page.url().split('/').at(-1)) }))
+      assert.match(created.text, /"properties":\{"rate":\s?1\.50\}/)
+
+      await page.goto(`/console/user-groups/${team.team_id}/edit`)
       const properties = page.getByRole('textbox', { name: 'Properties' })
       const save = async () => {
         await page.getByRole('button', { name: 'Save' }).focus()
@@ -95,6 +127,8 @@ describe('failures in the console', () => {
       await page.unroute(view)
       await save()
       await assertFailure(page, 'It was changed while you were editing')
+      await assertAccessible(page)
+      await assertFits(page)
       await page.getByRole('button', { name: 'Keep my draft, on top of it' }).click()
       await page.locator('button[type=submit]:focus').waitFor()
       await save()
@@ -110,35 +144,30 @@ describe('failures in the console', () => {
       await page.locator('h1:focus').waitFor()
       assert.deepEqual(managedIn(await admin.getUserGroup(of(team)), 'getUserGroup').properties, { seats: 1 })
     })
-
-    it(`of a creation are shown and focused at ${size.width} px`, async (t) => {
-      const { create } = running()
-      await create(`taken-${size.width}`)
-      const page = await opened(t, { path: '/user-groups/new', expected: /status of 40/ })
-      if (page === undefined) return
-      const id = page.getByRole('textbox', { name: 'Id' })
-      const submit = async () => page.getByRole('button', { name: 'Create' }).press('Enter')
-      await submit()
-      await assertFailure(page, /user_group_id: .*name: /, id)
-      await id.fill(`taken-${size.width}`)
-      await submit()
-      await assertFailure(page, /^name: /, page.getByRole('textbox', { name: 'Name' }))
-      await page.getByRole('textbox', { name: 'Name' }).fill('Taken')
-      await submit()
-      await assertFailure(page, /another user group has this id/, id)
-    })
   }
 
-  it('leave the focus in a dialog, which returns it to the button that opened it', async (t) => {
+  it('leave the focus in a dialog, which keeps it and returns it to the button that opened it', async (t) => {
     const { create } = running()
     const { team_id } = await create('dialogs', { name: 'Dialog customer' })
     const page = await running().open(t, { path: `/user-groups/${team_id}`, expected: /status of 500/ })
     if (page === undefined) return
     const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Rotate token' }).waitFor()
     const choose = async (item: string) => {
       await page.getByRole('button', { name: 'More' }).press('Enter')
       await page.getByRole('menuitem', { name: item }).press('Enter')
     }
+    await tabTo(page, 'Rotate token')
+    await page.keyboard.press('Enter')
+    await page.locator('[role=dialog] button:focus').waitFor()
+    assert.equal(await focused(page), 'Cancel')
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.locator('[role=dialog] :focus').count(), 1)
+    }
+    await page.keyboard.press('Escape')
+    await page.locator('button:focus', { hasText: 'Rotate token' }).waitFor()
+
     await choose('Suspend')
     const route = '**/suspend'
     await page.route(route, (request) => request.fulfill(failing(500, 'internal', 'Something went wrong.')))

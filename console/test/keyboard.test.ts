@@ -63,6 +63,7 @@ describe('console with the keyboard alone', () => {
     await tabTo(page, 'Undo')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
+    await assertAccessible(page)
     await tabTo(page, 'Restore')
     await page.keyboard.press('Enter')
     await page.getByText('Did you mean').waitFor()
@@ -71,28 +72,9 @@ describe('console with the keyboard alone', () => {
     })
   })
 
-  it('moves the focus into a dialog, keeps it there, and returns it', async (t) => {
-    const { open, create } = running()
-    const { team_id } = await create('dialog', { name: 'Dialog customer' })
-    const page = await open(t, { path: `/user-groups/${team_id}` })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Rotate token' }).waitFor()
-    await tabTo(page, 'Rotate token')
-    await page.keyboard.press('Enter')
-    await page.locator('[role=dialog] button:focus').waitFor()
-    assert.equal(await focused(page), 'Cancel')
-    for (let i = 0; i < 6; i++) {
-      await page.keyboard.press('Tab')
-      assert.equal(await page.locator('[role=dialog] :focus').count(), 1)
-    }
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.locator('button:focus').waitFor()
-    assert.equal(await focused(page), 'Rotate token')
-  })
-
-  it('skips to the content, and focuses the heading of each page', async (t) => {
-    const page = await running().open(t)
+  it('skips to the content, focuses the heading of each page, and switches the colors', async (t) => {
+    const { open, adminToken } = running()
+    const page = await open(t, { apiToken: adminToken })
     if (page === undefined) return
     await page.reload()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
@@ -115,6 +97,36 @@ describe('console with the keyboard alone', () => {
       assert.ok(page.url().endsWith(`/console${path}`), page.url())
       await page.locator('[aria-current=page]').getByText(title).waitFor()
     }
+
+    await tabTo(page, 'Colours')
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
+    await tabTo(page, 'Dark', 'ArrowDown')
+    await page.keyboard.press('Enter')
+    const dark = page.locator('html[data-mantine-color-scheme=dark]')
+    await dark.waitFor()
+    await page.reload()
+    await dark.waitFor()
+
+    await page.setViewportSize({ width: 360, height: 850 })
+    await page.goto('/console/user-groups')
+    await page.getByText(/user groups?\./).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    const passed: string[] = []
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Tab')
+      passed.push(await focused(page))
+    }
+    assert.ok(!passed.includes('Isolation report'), passed.join(' | '))
+
+    await page.getByRole('button', { name: 'Open the navigation' }).focus()
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Isolation report')
+    await page.keyboard.press('Enter')
+    await page.locator('h1:focus').waitFor()
+    assert.equal(await focused(page), 'Isolation report')
+    await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
   })
 
   it('goes to pages and user groups from the menu of Ctrl+K', async (t) => {
@@ -171,43 +183,5 @@ describe('console with the keyboard alone', () => {
     await page.keyboard.press('/')
     assert.equal(await focused(page), 'Audit log')
     await page.evaluate('localStorage.removeItem("console-slash-shortcut")')
-  })
-
-  it('opens the navigation at phone width, and hides it from the keyboard until then', async (t) => {
-    const page = await running().open(t, { width: 360 })
-    if (page === undefined) return
-    await page.getByText(/user groups?\./).waitFor()
-    await page.reload()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
-    const passed: string[] = []
-    for (let i = 0; i < 6; i++) {
-      await page.keyboard.press('Tab')
-      passed.push(await focused(page))
-    }
-    assert.ok(!passed.includes('Isolation report'), passed.join(' | '))
-
-    await page.getByRole('button', { name: 'Open the navigation' }).focus()
-    await page.keyboard.press('Enter')
-    await tabTo(page, 'Isolation report')
-    await page.keyboard.press('Enter')
-    await page.locator('h1:focus').waitFor()
-    assert.equal(await focused(page), 'Isolation report')
-    await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
-  })
-
-  it('switches between light and dark, and keeps the choice', async (t) => {
-    const { open, adminToken } = running()
-    const page = await open(t, { apiToken: adminToken })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
-    await tabTo(page, 'Colours')
-    await page.keyboard.press('Enter')
-    await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
-    await tabTo(page, 'Dark', 'ArrowDown')
-    await page.keyboard.press('Enter')
-    const dark = page.locator('html[data-mantine-color-scheme=dark]')
-    await dark.waitFor()
-    await page.reload()
-    await dark.waitFor()
   })
 })
