@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { assertSucceeded } from '../../server/test/support/admin-api.ts'
 import { sharedConsole, tabTo } from './support/console.ts'
 import { importFile, rowsWithFaults } from './support/import-files.ts'
-import { assertGoodLooks } from './support/looks.ts'
+import { assertLooksGood } from './support/looks.ts'
 
 const path = '/import'
 
@@ -54,10 +54,37 @@ describe('import page', () => {
     return found[0]?.name
   }
 
-  it('previews a CSV file, then imports it', async (t) => {
-    const page = await running().open(t, { path })
+  it('explains what it cannot read, previews a CSV file, and imports it', async (t) => {
+    const page = await running().open(t, { path, expected: /400|ERR_/ })
     if (page === undefined) return
-    await preview(page, importFile(t, 'customers.csv', csv))
+    await page.getByText('or drop it here').waitFor()
+    await assertLooksGood(page)
+    await choose(page, importFile(t, 'customers.csv', 'id,name\r\nx,y\r\n'))
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('Line 1 must name the columns').waitFor()
+    await page.getByText('The preview could not be created').waitFor()
+
+    const file = importFile(t, 'moved.csv', csv)
+    await choose(page, file)
+    await page.getByText('moved.csv').waitFor()
+    await rm(file)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('It may have been changed or moved').waitFor()
+
+    let isCutOff = true
+    await page.route('**/admin/v1/user-groups/import*', async (route) => {
+      if (!isCutOff) return route.continue()
+      const line = '{"line":1,"user_group_id":"csv-1","outcome":"created"}\n'
+      return route.fulfill({ status: 200, contentType: 'application/x-ndjson', body: line })
+    })
+    await choose(page, importFile(t, 'customers.csv', csv))
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('The response is incomplete').waitFor()
+    isCutOff = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Nothing is changed yet.').waitFor()
+    await assertLooksGood(page)
+
     assert.deepEqual(await counts(page), {
       'Will be new': '2',
       'Will change': '0',
@@ -111,62 +138,7 @@ describe('import page', () => {
     })
   })
 
-  it('explains why a file cannot be read', async (t) => {
-    const page = await running().open(t, { path, expected: /400/ })
-    if (page === undefined) return
-    await choose(page, importFile(t, 'customers.csv', 'id,name\r\nx,y\r\n'))
-    await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByText('Line 1 must name the columns').waitFor()
-    await page.getByText('The preview could not be created').waitFor()
-  })
-
-  it('reports a file that no longer exists', async (t) => {
-    const page = await running().open(t, { path, expected: /ERR_/ })
-    if (page === undefined) return
-    const file = importFile(t, 'customers.csv', csv)
-    await choose(page, file)
-    await page.getByText('customers.csv').waitFor()
-    await rm(file)
-    await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByText('It may have been changed or moved').waitFor()
-  })
-
-  it('rejects an incomplete response', async (t) => {
-    const page = await running().open(t, { path })
-    if (page === undefined) return
-    let isCutOff = true
-    await page.route('**/admin/v1/user-groups/import*', async (route) => {
-      if (!isCutOff) return route.continue()
-      const line = '{"line":1,"user_group_id":"csv-1","outcome":"created"}\n'
-      return route.fulfill({ status: 200, contentType: 'application/x-ndjson', body: line })
-    })
-    await choose(page, importFile(t, 'customers.csv', csv))
-    await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByText('The response is incomplete').waitFor()
-    isCutOff = false
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Nothing is changed yet.').waitFor()
-  })
-
-  it('asks before an import is left, and stops it', async (t) => {
-    const page = await running().open(t, { path })
-    if (page === undefined) return
-    await preview(page, importFile(t, 'left.csv', csv.replaceAll('csv-', 'left-')))
-    await page.route('**/admin/v1/user-groups/import*', () => undefined)
-    await page.getByRole('button', { name: 'Import 2 user groups' }).click()
-    await page.getByRole('heading', { name: 'Importing' }).waitFor()
-    const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Data sources' })
-    await link.click()
-    await page.getByRole('dialog', { name: 'Stop the import?' }).waitFor()
-    await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByRole('heading', { name: 'Importing' }).waitFor()
-    await link.click()
-    await page.getByRole('button', { name: 'Stop and leave' }).click()
-    await page.getByRole('heading', { name: 'Data sources', level: 1 }).waitFor()
-  })
-
-  it('accepts a dropped file, and continues with the keyboard', async (t) => {
+  it('accepts a dropped file, continues with the keyboard, and asks before an import is left', async (t) => {
     const page = await running().open(t, { path })
     if (page === undefined) return
     await page.getByText('or drop it here').waitFor()
@@ -182,16 +154,20 @@ describe('import page', () => {
     await tabTo(page, 'Import 1 user group')
     await page.keyboard.press('Enter')
     await page.getByText('1 user group was created or changed.').waitFor()
-  })
 
-  it('is readable in both themes and at any width', async (t) => {
-    const file = importFile(t, 'customers.csv', csv.replaceAll('csv-', 'looks-'))
-    await assertGoodLooks(
-      t,
-      running(),
-      { path },
-      (page) => page.getByText('or drop it here').waitFor(),
-      (page) => preview(page, file),
-    )
+    await page.getByRole('button', { name: 'Import another file' }).click()
+    await preview(page, importFile(t, 'left.csv', csv.replaceAll('csv-', 'left-')))
+    await page.route('**/admin/v1/user-groups/import*', () => undefined)
+    await page.getByRole('button', { name: 'Import 2 user groups' }).click()
+    await page.getByRole('heading', { name: 'Importing' }).waitFor()
+    const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Data sources' })
+    await link.click()
+    await page.getByRole('dialog', { name: 'Stop the import?' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'Importing' }).waitFor()
+    await link.click()
+    await page.getByRole('button', { name: 'Stop and leave' }).click()
+    await page.getByRole('heading', { name: 'Data sources', level: 1 }).waitFor()
   })
 })

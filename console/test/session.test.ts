@@ -7,25 +7,29 @@ import { assertLooksGood } from './support/looks.ts'
 describe('console session', () => {
   const running = sharedConsole()
 
-  it('explains how to get an API token, and is accessible in both themes and at any width', async (t) => {
-    const page = await running().open(t, { apiToken: null })
+  it('explains how to get an API token, and keeps it nowhere in the page or the browser', async (t) => {
+    const { open, adminToken } = running()
+    const page = await open(t, { apiToken: null, expected: /Failed to load resource/ })
     if (page === undefined) return
     await page.getByText('npx user-group-service open').waitFor()
     await page.getByText('npx user-group-service api-token create --environment Customer').waitFor()
     await page.getByText('with its UGS_DATA_DIR or DATABASE_URL').waitFor()
     assert.equal(await page.title(), 'Sign in · User Group Service')
     await assertLooksGood(page)
-  })
 
-  it('keeps the API token nowhere in the page or the browser', async (t) => {
-    const { open, adminToken } = running()
-    const page = await open(t)
-    if (page === undefined) return
+    await signIn(page, adminToken)
     await page.getByRole('heading', { name: 'User groups' }).waitFor()
     assert.equal(await page.getByText('Customer', { exact: true }).count(), 1)
     assert.ok(!(await contentOf(page)).includes(adminToken))
     const [cookie] = await page.context().cookies()
     assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict'])
+
+    await page.route('**/console/session', (route) => route.abort())
+    await page.reload()
+    await page.getByText('No response from the service.').waitFor()
+    await page.unroute('**/console/session')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
   })
 
   it('signs in by a link once, and switches the environment in place', async (t) => {
@@ -77,29 +81,9 @@ describe('console session', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
     assert.deepEqual(await page.context().cookies(), [])
-    await page.goto(link)
-    await page.getByText('This sign-in link was already used or has expired.').waitFor()
-  })
-
-  it('signs out, also after a reload', async (t) => {
-    const { open, adminToken } = running()
-    const page = await open(t, { apiToken: adminToken })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByText('You are signed out.').waitFor()
-    assert.deepEqual(await page.context().cookies(), [])
     await page.reload()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  })
-
-  it('reports that the service is unreachable, and retries', async (t) => {
-    const page = await running().open(t, { expected: /Failed to load resource/ })
-    if (page === undefined) return
-    await page.route('**/console/session', (route) => route.abort())
-    await page.reload()
-    await page.getByText('No response from the service.').waitFor()
-    await page.unroute('**/console/session')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.goto(link)
+    await page.getByText('This sign-in link was already used or has expired.').waitFor()
   })
 })
