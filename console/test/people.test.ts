@@ -7,6 +7,7 @@ import { clientId, clientSecret, startProvider } from '../../server/test/support
 import { freePort } from '../../server/test/support/port.ts'
 import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { assertAccessible, contentOf, sharedConsole } from './support/console.ts'
+import { assertLooksGood } from './support/looks.ts'
 
 const provider = await startProvider({ after })
 const port = await freePort()
@@ -33,10 +34,10 @@ describe('a person', () => {
     UGS_OIDC_ROLES: JSON.stringify(roles),
   })
 
-  it('signs in once, works in each environment and workspace with its own role, and is named in the audit log', async (t) => {
+  it('without a role is told its groups, and with one signs in once, works in each environment and workspace with its own role, and is named in the audit log', async (t) => {
     const { open, service } = running()
     await runCommand(service, 'workspace', 'create', 'second')
-    const expected = /asked elsewhere: \S+\/authorize\?/
+    const expected = /asked elsewhere: \S+\/authorize\?|status of 403/
     const page = await open(t, { apiToken: null, expected })
     if (page === undefined) return
     const place = page.getByTitle('Switch the environment or workspace')
@@ -44,6 +45,13 @@ describe('a person', () => {
       await place.getByText(environment, { exact: true }).waitFor()
       await place.getByText(workspace, { exact: true }).waitFor()
     }
+
+    provider.claims = { groups: ['guests'] }
+    await page.getByRole('link', { name: 'Sign in with your company account' }).click()
+    await page.getByRole('heading', { name: 'You have no role here' }).waitFor()
+    await page.getByText('The claim "groups" of your ID token has "guests".').waitFor()
+    await page.getByRole('link', { name: 'Back to the sign-in' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 
     provider.claims = { groups: ['staff', 'admins'], name: 'Ada', email: 'ada@example.com' }
     await page.getByRole('link', { name: 'Sign in with your company account' }).click()
@@ -127,6 +135,7 @@ describe('a person', () => {
     await page.getByRole('link', { name: 'Edit', exact: true }).first().click()
     await page.getByRole('button', { name: 'Add an entry' }).click()
     await lose('Draft of Grace')
+    await assertLooksGood(page)
     const edit = page.url()
 
     await signIn('grace')
@@ -135,7 +144,7 @@ describe('a person', () => {
     assert.equal(page.url(), edit)
     assert.equal(await name.inputValue(), 'Draft of Grace')
     assert.equal(await isStored(), false)
-    await assertAccessible(page)
+    await assertLooksGood(page)
 
     await lose('Second draft')
     await signIn('another')
@@ -154,16 +163,5 @@ describe('a person', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
     assert.equal(await isStored(), false)
-  })
-
-  it('without a role gets a page that names the groups, and can go back', async (t) => {
-    const page = await running().open(t, { apiToken: null, expected: /asked elsewhere|status of 403/ })
-    if (page === undefined) return
-    provider.claims = { groups: ['guests'] }
-    await page.getByRole('link', { name: 'Sign in with your company account' }).click()
-    await page.getByRole('heading', { name: 'You have no role here' }).waitFor()
-    await page.getByText('The claim "groups" of your ID token has "guests".').waitFor()
-    await page.getByRole('link', { name: 'Back to the sign-in' }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 })

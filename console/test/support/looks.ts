@@ -11,20 +11,21 @@ const looks = [
   { colorScheme: 'light', width: 360, rules: colours },
 ] as const
 
-/** Asserts for each that the states that `shows` opens are accessible and fit the width. */
+/** Asserts for each that the states that `shows` opens are accessible and fit the width. Returns the page. */
 export async function assertGoodLooks(
   t: TestContext,
   { open }: RunningConsole,
   opening: Opening,
   ...shows: readonly ((page: Page) => Promise<void>)[]
-): Promise<void> {
+): Promise<Page | undefined> {
   const page = await open(t, opening)
-  if (page === undefined) return
+  if (page === undefined) return undefined
   for (const show of shows) {
     await show(page)
     await assertLooksGood(page)
     assert.match(await page.title(), / · (Customer|Testing) · User Group Service$/)
   }
+  return page
 }
 
 /** Asserts the same of the current state. */
