@@ -32,7 +32,7 @@ describe('usage pages', () => {
     ])
   })
 
-  it('show the days, viewers and dashboards of a user group, and save them as CSV', async (t) => {
+  it('show viewers, dashboards and user groups, save them as CSV, and erase a viewer after its id is typed', async (t) => {
     const { open } = running()
     const page = await open(t, { path: `/user-groups/${teamId}/usage?month=${day.slice(0, 7)}` })
     if (page === undefined) return
@@ -50,31 +50,22 @@ describe('usage pages', () => {
       rows.map((row) => row.split(',').slice(0, 2).join()),
       ["'=1+1,1", 'u-7,1', ''],
     )
-  })
 
-  it('show the user groups of a month, and save them as CSV', async (t) => {
-    const { open } = running()
-    const page = await open(t, { path: `/usage?month=${day.slice(0, 7)}` })
-    if (page === undefined) return
+    await page.goto(`/console/usage?month=${day.slice(0, 7)}`)
     await page.getByRole('row', { name: 'Other customer' }).waitFor()
     await page
       .getByRole('table', { name: /^Views in/ })
       .getByText(': 2 user groups')
       .waitFor()
     await assertLooksGood(page)
-    const [, ...rows] = await download(page, 'User groups')
+    const [, ...lines] = await download(page, 'User groups')
     assert.deepEqual(
-      rows.map((row) => row.split(',').slice(0, 4).join()),
+      lines.map((line) => line.split(',').slice(0, 4).join()),
       [`${teamId},seen,Seen customer,2`, `${teamId + 1},other,Other customer,1`, ''],
     )
     await page.getByRole('link', { name: 'Seen customer' }).click()
     await page.getByRole('row', { name: 'sales-overview' }).waitFor()
-  })
 
-  it('erase a viewer after its id is typed, in one user group or in all', async (t) => {
-    const { open } = running()
-    const page = await open(t, { path: `/user-groups/${teamId}/usage?month=${day.slice(0, 7)}` })
-    if (page === undefined) return
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Erase u-7' }).click()
     await dialog.getByText('of the workspace default').waitFor()
