@@ -64,33 +64,6 @@ describe('webhooks page', () => {
     await page.getByRole('menuitem', { name: item }).click()
   }
 
-  it('redelivers all events of a time range', async (t) => {
-    const { receiver, id } = await attempted(t, 'Repeated', 204)
-    const page = await running().open(t, { path: `${path}/${id}`, expected: /400/ })
-    if (page === undefined) return
-    await page.getByRole('button', { name: 'Redeliver a time range' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Redeliver' }).click()
-    await dialog.getByText('Choose a date and time.').waitFor()
-    receiver.received.length = 0
-    // In the time zone of the browser, which is that of this process.
-    const inHours = (hours: number) =>
-      new Date(Date.now() + hours * 3_600_000 - new Date().getTimezoneOffset() * 60_000)
-        .toISOString()
-        .slice(0, 16)
-    await dialog.getByLabel('Since').fill(inHours(-4))
-    await dialog.getByLabel('Until').fill(inHours(-2))
-    await dialog.getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByText('0 events to Repeated.').waitFor()
-
-    await page.getByRole('button', { name: 'Redeliver a time range' }).click()
-    await dialog.getByLabel('Since').fill(inHours(-2))
-    await dialog.getByLabel('Until').fill(inHours(2))
-    await dialog.getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByText('1 event to Repeated.').waitFor()
-    while (receiver.received.length === 0) await delivered(running(), id, 'delivered')
-  })
-
   it('is readable in both themes and at any width, including dialogs', async (t) => {
     const { id } = await attempted(t, 'Readable', 500)
     const dialogOf = (open: (page: Page) => Promise<void>) => async (page: Page) => {

@@ -173,6 +173,32 @@ describe('webhooks page', () => {
     assert.equal((await deliveriesOf(running(), id)).length, 1)
   })
 
+  it('redelivers all events of a time range', async (t) => {
+    const { receiver, id } = await attempted(t, 'Repeated', 204)
+    const { click, fill, find, see } = await running().open(t, `${path}/${id}`)
+    const redeliver = async () => click('button', 'Redeliver', await find('dialog', /^Redeliver events/))
+    // In the time zone of this process.
+    const inHours = (hours: number) =>
+      new Date(Date.now() + hours * 3_600_000 - new Date().getTimezoneOffset() * 60_000)
+        .toISOString()
+        .slice(0, 16)
+    await click('button', 'Redeliver a time range')
+    await redeliver()
+    await see('Choose a date and time.')
+    receiver.received.length = 0
+    await fill('Since', inHours(-4))
+    await fill('Until', inHours(-2))
+    await redeliver()
+    await see('0 events to Repeated.')
+
+    await click('button', 'Redeliver a time range')
+    await fill('Since', inHours(-2))
+    await fill('Until', inHours(2))
+    await redeliver()
+    await see('1 event to Repeated.')
+    while (receiver.received.length === 0) await delivered(running(), id, 'delivered')
+  })
+
   it('deletes one after a confirmation', async (t) => {
     const { admin, open } = running()
     const id = await createEndpoint({ admin }, 'Doomed', 'https://doomed.invalid/')
