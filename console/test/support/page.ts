@@ -127,7 +127,9 @@ export function consolePages(settings: Record<string, string> = {}): () => Conso
         return root
       }
       let root = await show()
-      await navigate(path)
+      const navigation = navigate(path)
+      // Signed out, the router has no page to wait for.
+      if (apiToken !== null) await navigation
       const close = () => {
         root.unmount()
         queryClient.clear()
