@@ -219,6 +219,8 @@ describe('user group list', () => {
     await click('button', 'Restore Taken customer')
     await click('button', 'Restore')
     await see('A new user group has taken this id.')
+    const link = await find('link', 'Look at it')
+    assert.match(link.getAttribute('href') ?? '', /\/user-groups\?text=taken$/)
     await click('button', 'Cancel')
     await click('button', 'Restore Gone customer')
     const dialog = await find('dialog', /Gone customer/)
