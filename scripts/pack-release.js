@@ -21,7 +21,9 @@ const packed = execFileSync('npm', [...args, ...published.map((workspace) => `--
   encoding: 'utf8',
   stdio: ['ignore', 'pipe', 'ignore'],
 })
-const problems = /** @type {Packed[]} */ (JSON.parse(packed)).flatMap(problemsOf)
+/** @type {Packed[]} */
+const packages = JSON.parse(packed)
+const problems = packages.flatMap(problemsOf)
 writeFileSync(join(folder, 'sbom.json'), execFileSync(process.execPath, ['scripts/sbom.js']))
 for (const file of ['deploy/prometheus/alerts.yml', 'deploy/grafana/user-group-service.json'])
   copyFileSync(file, join(folder, basename(file)))
