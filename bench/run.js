@@ -172,8 +172,11 @@ function printGoals(goals) {
   printTable([
     ['', '', 'goal', 'figure', 'rounds'],
     ...goals.map(({ name, goal, figure: { median, min, max }, isMet }) => [
-      ...[name, isMet ? 'met' : 'missed', goal],
-      ...[readable(median), `${readable(min)} to ${readable(max)}`],
+      name,
+      isMet ? 'met' : 'missed',
+      goal,
+      readable(median),
+      `${readable(min)} to ${readable(max)}`,
     ]),
   ])
 }

@@ -16,7 +16,12 @@ const licenses = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak
 /** Licenses allowed in development. */
 const developmentLicenses = [
   ...licenses,
-  ...['CC-BY-4.0', 'CC0-1.0', 'LGPL-3.0', 'MPL-2.0', 'Python-2.0', 'Unlicense'],
+  'CC-BY-4.0',
+  'CC0-1.0',
+  'LGPL-3.0',
+  'MPL-2.0',
+  'Python-2.0',
+  'Unlicense',
 ]
 /** Licenses that the registry does not know, from the files of the packages. Development only. */
 const licensesInFiles = /** @type {Record<string, string>} */ ({

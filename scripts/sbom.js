@@ -41,8 +41,12 @@ try {
   const text = execFileSync(
     'npm',
     [
-      ...['sbom', '--sbom-format=cyclonedx', '--sbom-type=application'],
-      ...['--omit=dev', '--package-lock-only', '--offline'],
+      'sbom',
+      '--sbom-format=cyclonedx',
+      '--sbom-type=application',
+      '--omit=dev',
+      '--package-lock-only',
+      '--offline',
     ],
     { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
   )

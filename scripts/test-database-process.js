@@ -54,10 +54,16 @@ try {
   }
   run(
     'initdb',
-    ...['--pgdata=data', '--no-sync'],
-    ...['--username=postgres', '--pwfile=password', '--auth=scram-sha-256'],
+    '--pgdata=data',
+    '--no-sync',
+    '--username=postgres',
+    '--pwfile=password',
+    '--auth=scram-sha-256',
     // Sort texts by language, as most servers do, so that a query that needs byte order must say so.
-    ...['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'],
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=icu',
+    '--icu-locale=en',
     ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
   )
   try {

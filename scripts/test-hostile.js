@@ -36,8 +36,10 @@ async function run(file, environment) {
     stdio: 'inherit',
     env: {
       ...process.env,
-      ...{ TEST_POSTGRES_BROKER: broker.url },
-      ...{ HOSTILE_CASES: values.cases, HOSTILE_SEED: values.seed, HOSTILE_GAMES: '6' },
+      TEST_POSTGRES_BROKER: broker.url,
+      HOSTILE_CASES: values.cases,
+      HOSTILE_SEED: values.seed,
+      HOSTILE_GAMES: '6',
       ...environment,
     },
   })

@@ -190,7 +190,8 @@ async function compareCreations(service, without) {
               ids: freshIds(),
               order: /** @type {const} */ ('once'),
             },
-            ...{ seconds, expected: '"new_user_group":true' },
+            seconds,
+            expected: '"new_user_group":true',
           }),
         ),
     }))

@@ -139,7 +139,10 @@ function unchanged(service, load) {
   return async () =>
     figuresOf(
       await loadRound(service, {
-        ...{ size: typical, order: 'random', seconds, expected: '"new_user_group":false' },
+        size: typical,
+        order: 'random',
+        seconds,
+        expected: '"new_user_group":false',
         ...load,
       }),
     )
@@ -153,7 +156,11 @@ function creations(service, load) {
   return async () =>
     figuresOf(
       await loadRound(service, {
-        ...{ size: typical, ids: freshIds(), order: 'once', seconds, expected: '"new_user_group":true' },
+        size: typical,
+        ids: freshIds(),
+        order: 'once',
+        seconds,
+        expected: '"new_user_group":true',
         ...load,
       }),
     )

@@ -107,13 +107,13 @@ async function startService() {
 }
 
 const userGroup = {
-  ...{
-    active: true,
-    token_type: 'user_group',
-    sub: 'customer-42',
-    iat: 1_790_000_000,
-    name: 'Example customer',
-  },
-  ...{ api_environment_tag: 'Customer', mapping: { 40: '213' }, properties: { region: 'EU' } },
+  active: true,
+  token_type: 'user_group',
+  sub: 'customer-42',
+  iat: 1_790_000_000,
+  name: 'Example customer',
+  api_environment_tag: 'Customer',
+  mapping: { 40: '213' },
+  properties: { region: 'EU' },
   data_sources: { 40: { id: 213, provided_id: 'warehouse-eu', name: 'Warehouse EU' } },
 }

@@ -84,7 +84,10 @@ async function check(databaseUrl) {
       for (let round = 0; round <= rounds; round++) {
         const before = await scrape(url, 'getOrCreate')
         const seen = await loadRound(service, {
-          ...{ size, seconds, ...pause, expected: `"new_user_group":${isNew}` },
+          size,
+          seconds,
+          ...pause,
+          expected: `"new_user_group":${isNew}`,
           ...(isNew ? { ids: freshIds(), order: 'once' } : { ids: knownIds, order: 'random' }),
         })
         const reported = between(before, await scrape(url, 'getOrCreate'))

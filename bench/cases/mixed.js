@@ -107,7 +107,11 @@ async function mixOf(service) {
     { token, ids: freshIds(), share: 2, order: 'once', expected: '"new_user_group":true' },
     { ...get, operation: 'put', ids: changedIds, share: 1, order: 'random' },
     {
-      ...{ token, locatorKey, operation: 'rotate', share: 1, order: 'once' },
+      token,
+      locatorKey,
+      operation: 'rotate',
+      share: 1,
+      order: 'once',
       ids: { ...rotatedIds, first: rotatedIds.first + rotatedInARun * runs++, count: rotatedInARun },
       expected: '"token":"ugt_testing_',
     },

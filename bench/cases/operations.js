@@ -128,7 +128,10 @@ async function measure(
     const rows = []
     for (const connections of connectionCounts) {
       const contestants = contestantsOf(servers, {
-        ...{ connections, database, idsToRotate, onCreated },
+        connections,
+        database,
+        idsToRotate,
+        onCreated,
         pgbench: pgbenches(connections),
       })
       const compared = await compare(contestants, checkpoint)
@@ -209,10 +212,16 @@ function contestantsOf(
     ...insert,
     operation('introspection', () => ({ ...known, ...introspections }), [reads], renderer),
     operation('PUT that changes', () => ({
-      ...{ operation: 'put', ids: changedIds, order: 'random', expected: unchanged },
+      operation: 'put',
+      ids: changedIds,
+      order: 'random',
+      expected: unchanged,
     })),
     operation('POST that rotates', () => ({
-      ...{ operation: 'rotate', ids: idsToRotate(), order: 'once', expected: '"token":"ugt_testing_' },
+      operation: 'rotate',
+      ids: idsToRotate(),
+      order: 'once',
+      expected: '"token":"ugt_testing_',
     })),
   ]
 }
@@ -261,7 +270,11 @@ async function preparePgbench(database) {
         round: async () => {
           const variables = { ...typicalRow, n: 0, first: freshIds().first, now: Date.now() }
           const round = await pgbenchRound(database, {
-            ...{ script: insert, variables, clients, threads, seconds },
+            script: insert,
+            variables,
+            clients,
+            threads,
+            seconds,
           })
           inserted += round.transactions
           return pgbenchFigures(round)

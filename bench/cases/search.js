@@ -17,35 +17,31 @@ const requests = 20
 const rounds = 5
 
 const words = [
-  ...[
-    'Alpine',
-    'Müller',
-    'Bäckerei',
-    'Søren',
-    'Łódź',
-    'Straße',
-    'Nordwind',
-    'Acme',
-    'Blue',
-    'River',
-    'Café',
-    'Zürich',
-  ],
-  ...[
-    'Παπαδόπουλος',
-    'ΟΔΟΣ',
-    'Жук',
-    'Север',
-    'Волга',
-    '山田',
-    '株式会社',
-    '東京',
-    'شركة',
-    'النور',
-    'שלום',
-    'बाज़ार',
-    '한국',
-  ],
+  'Alpine',
+  'Müller',
+  'Bäckerei',
+  'Søren',
+  'Łódź',
+  'Straße',
+  'Nordwind',
+  'Acme',
+  'Blue',
+  'River',
+  'Café',
+  'Zürich',
+  'Παπαδόπουλος',
+  'ΟΔΟΣ',
+  'Жук',
+  'Север',
+  'Волга',
+  '山田',
+  '株式会社',
+  '東京',
+  'شركة',
+  'النور',
+  'שלום',
+  'बाज़ार',
+  '한국',
 ]
 const syllables =
   'ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to'
@@ -198,8 +194,14 @@ async function searchOf(name, { location, settings, seed, serverCpuTime }) {
  */
 function optionsOf(steps) {
   return {
-    ...{ migrate: 'auto', distribute: 'new', lockTimeoutMs: 20_000, poolSize: 4, connectTimeoutMs: 2000 },
-    ...{ statementTimeoutMs: 60_000, idleTimeoutMs: 30_000, deadlineMs: 60_000 },
+    migrate: 'auto',
+    distribute: 'new',
+    lockTimeoutMs: 20_000,
+    poolSize: 4,
+    connectTimeoutMs: 2000,
+    statementTimeoutMs: 60_000,
+    idleTimeoutMs: 30_000,
+    deadlineMs: 60_000,
     observer: {
       requestContext: () => undefined,
       begin: (kind) => {
@@ -221,7 +223,9 @@ async function searchAll(store, textPart) {
   do {
     const page = await store.userGroupSearch.search({
       ...{ workspaceId: 1, environment: /** @type {const} */ ('Testing') },
-      ...{ filter: { textPart }, position, limit: 50 },
+      filter: { textPart },
+      position,
+      limit: 50,
     })
     position = page.userGroups.length < 50 ? page.position : null
   } while (position !== null)

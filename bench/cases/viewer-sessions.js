@@ -53,13 +53,18 @@ export async function prepareViews(service) {
   const renderer = await service.createToken('introspect')
   const send = (/** @type {Sent} */ sent) => post(agent, service.origin, sent)
   const call = (/** @type {string} */ path, /** @type {object} */ body) => ({
-    ...{ path, token: service.token, body: JSON.stringify(body), type: 'application/json' },
+    path,
+    token: service.token,
+    body: JSON.stringify(body),
+    type: 'application/json',
   })
   const idOf = (/** @type {number} */ i) => `customer-${i % userGroups}`
   const creation = (/** @type {number} */ i) =>
     call('/api/user/create-session', { user_group_id: idOf(i), viewer: { id: `viewer-${i}` } })
   const introspections = (/** @type {readonly string[]} */ tokens) => (/** @type {number} */ i) => ({
-    ...{ path: '/oauth2/introspect', token: renderer, type: 'application/x-www-form-urlencoded' },
+    path: '/oauth2/introspect',
+    token: renderer,
+    type: 'application/x-www-form-urlencoded',
     body: `token=${tokens[i % userGroups] ?? ''}`,
   })
   const round = (/** @type {(i: number) => Sent} */ sentAt) => async () => {

@@ -73,7 +73,15 @@ function writeToSqlite(path) {
     const now = Date.now()
     for (const { id, name, mapping, properties, entries, hash, sealed, eventId } of rows) {
       const { lastInsertRowid: teamId } = insertUserGroup.run(
-        ...[id, name, mapping, properties, hash, sealed, now, now, now],
+        id,
+        name,
+        mapping,
+        properties,
+        hash,
+        sealed,
+        now,
+        now,
+        now,
       )
       for (const [schemaKey, dataSourceKey] of entries) insertEntry.run(schemaKey, dataSourceKey, teamId)
       insertAuditEvent.run(eventId, teamId, id)

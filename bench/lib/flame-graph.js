@@ -28,7 +28,9 @@ export function flameGraph(title, root) {
   const elements = [
     textAt(title, { x: 0, y: 16, className: 'title' }),
     textAt('blue: the service; orange: packages; grey: Node.js; beige: V8 and native code', {
-      ...{ x: 0, y: 34, className: 'faint' },
+      x: 0,
+      y: 34,
+      className: 'faint',
     }),
   ]
   const scale = width / root.samples

@@ -38,15 +38,14 @@ export async function pgbenchRound(database, { script, variables = {}, clients, 
   const child = spawn(
     findProgram('pgbench'),
     [
-      ...[
-        '--no-vacuum',
-        '--protocol=prepared',
-        `--client=${clients}`,
-        `--jobs=${threads}`,
-        `--time=${seconds}`,
-      ],
+      '--no-vacuum',
+      '--protocol=prepared',
+      `--client=${clients}`,
+      `--jobs=${threads}`,
+      `--time=${seconds}`,
       ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
-      ...['--file=-', url.href],
+      '--file=-',
+      url.href,
     ],
     { env: { PATH: process.env.PATH, LC_ALL: 'C', PGPASSWORD: password } },
   )

@@ -14,29 +14,40 @@ const byRequest = /^(GET, unchanged|GET that creates), /
 /** @type {Record<string, { file: string, title: string, groupBy?: RegExp, isService: (name: string) => boolean }>} */
 const pictures = {
   operations: {
-    ...{ file: 'operations.svg', title: 'SQLite: requests a second', groupBy: byConnections },
+    file: 'operations.svg',
+    title: 'SQLite: requests a second',
+    groupBy: byConnections,
     isService: isOperation,
   },
   'postgres-operations': {
-    ...{ file: 'postgres-operations.svg', title: 'PostgreSQL: requests a second', groupBy: byConnections },
+    file: 'postgres-operations.svg',
+    title: 'PostgreSQL: requests a second',
+    groupBy: byConnections,
     isService: isOperation,
   },
   alternatives: {
-    ...{ file: 'alternatives.svg', title: 'SQLite, 32 connections: requests a second', groupBy: byOperation },
+    file: 'alternatives.svg',
+    title: 'SQLite, 32 connections: requests a second',
+    groupBy: byOperation,
     isService: (name) => name === 'service',
   },
   'postgres-alternatives': {
-    ...{ file: 'postgres-alternatives.svg', title: 'PostgreSQL, 32 connections: requests a second' },
+    file: 'postgres-alternatives.svg',
+    title: 'PostgreSQL, 32 connections: requests a second',
     groupBy: byOperation,
     isService: (name) => name === 'service',
   },
   rows: { file: 'rows.svg', title: 'SQLite: GET, unchanged, requests a second', isService: () => true },
   connections: {
-    ...{ file: 'connections.svg', title: 'SQLite: requests a second', groupBy: byConnections },
+    file: 'connections.svg',
+    title: 'SQLite: requests a second',
+    groupBy: byConnections,
     isService: () => true,
   },
   'body-size': {
-    ...{ file: 'body-size.svg', title: 'SQLite: requests a second', groupBy: byRequest },
+    file: 'body-size.svg',
+    title: 'SQLite: requests a second',
+    groupBy: byRequest,
     isService: () => true,
   },
 }

@@ -46,7 +46,10 @@ async function run({ origin, requestsPerSecond, seconds, parts }) {
   await sleep(200)
   const startedAt = performance.now()
   const loop = new OpenLoop({
-    ...{ requestsPerSecond, startedAt, count: requestsPerSecond * seconds, connections },
+    requestsPerSecond,
+    startedAt,
+    count: requestsPerSecond * seconds,
+    connections,
     send: (connection, index) => open[connection]?.send(index),
   })
   const end = startedAt + seconds * 1000 + responseTimeoutMs

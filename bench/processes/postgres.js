@@ -27,8 +27,13 @@ try {
   execFileSync(
     join(programs, 'initdb'),
     [
-      ...[`--pgdata=${data}`, '--encoding=UTF8', '--locale=C', '--no-instructions'],
-      ...['--username=postgres', `--pwfile=${join(folder, 'password')}`, '--auth=scram-sha-256'],
+      `--pgdata=${data}`,
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-instructions',
+      '--username=postgres',
+      `--pwfile=${join(folder, 'password')}`,
+      '--auth=scram-sha-256',
     ],
     { ...options, stdio: ['ignore', 'ignore', 'inherit'] },
   )

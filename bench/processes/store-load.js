@@ -26,8 +26,12 @@ import { handleMessages } from '../lib/worker.js'
 const options = {
   migrate: 'auto',
   distribute: 'new',
-  ...{ poolSize: 10, connectTimeoutMs: 5000, idleTimeoutMs: 30_000 },
-  ...{ statementTimeoutMs: 5000, lockTimeoutMs: 2000, deadlineMs: 10_000 },
+  poolSize: 10,
+  connectTimeoutMs: 5000,
+  idleTimeoutMs: 30_000,
+  statementTimeoutMs: 5000,
+  lockTimeoutMs: 2000,
+  deadlineMs: 10_000,
 }
 const content = { name: 'Example customer', mapping: '{"40":"213"}', properties: '{"region":"EU"}' }
 

@@ -27,8 +27,12 @@ const methodNames = new Map([
 ])
 /** Methods that do more than one request, or have arguments or results of their own: `user-group-management.ts` has them. */
 const handWritten = new Set([
-  ...['rotateUserGroupToken', 'diffUserGroupVersions', 'restoreDeletedUserGroup', 'createSchema'],
-  ...['createDataSource', 'redeliverWebhook'],
+  'rotateUserGroupToken',
+  'diffUserGroupVersions',
+  'restoreDeletedUserGroup',
+  'createSchema',
+  'createDataSource',
+  'redeliverWebhook',
 ])
 /** Methods among them that do more than one request in Python. */
 const composed = new Set([
@@ -90,7 +94,10 @@ function pythonApiText() {
     .map(([name, use, schema]) => [typeNameOf(schema) ?? name, use, schema])
   return pythonText({
     types: [...types, ['ImportResult', 'result', /** @type {Schema} */ (userSchemas.ImportResult)]],
-    ...{ operations, composed, nameOf, typeNameOf },
+    operations,
+    composed,
+    nameOf,
+    typeNameOf,
   })
 }
 

@@ -43,9 +43,15 @@ export function addJobCommands(program: Command): void {
     .option('--limit <count>', 'maximum number of jobs', parseCount, 100)
     .action(
       lists('listJobs', 'jobs', [
-        ...(['id', 'action', 'state', 'author', 'created_at'] as const),
+        'id',
+        'action',
+        'state',
+        'author',
+        'created_at',
         ['TOTAL', ({ total }) => totalText(total)],
-        ...(['done', 'unchanged', 'failed'] as const),
+        'done',
+        'unchanged',
+        'failed',
       ]),
     )
   const one = (name: string, description: string) =>

@@ -160,7 +160,11 @@ async function start(config: Config, role: Role, metrics?: Metrics): Promise<Sta
     const { introspections, marks, usageMode, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
       store,
-      ...{ introspections, marks, usageMode, lastUsedTracker, rateLimiter },
+      introspections,
+      marks,
+      usageMode,
+      lastUsedTracker,
+      rateLimiter,
       feed,
       throttle,
       logger,
