@@ -157,20 +157,15 @@ async function start(config: Config, role: Role, metrics?: Metrics): Promise<Sta
     const keyring = await openKeyring(config, store)
     logSecretKeys(config, keyring, logger, 'the secret keys were read')
     const services = servicesOf(config, store, keyring)
-    const { introspections, marks, usageMode, lastUsedTracker, rateLimiter } = usage
     app = await buildApp({
       store,
-      introspections,
-      marks,
-      usageMode,
-      lastUsedTracker,
-      rateLimiter,
       feed,
       throttle,
       logger,
       observers,
       isDraining,
       version,
+      ...recordersOf(usage),
       ...services,
       clock: systemClock,
       tracer: traces?.requests ?? null,
@@ -289,6 +284,12 @@ function usageRecordingOf(config: Config, store: Store, logger: Logger): UsageRe
     usageMode: config.UGS_USAGE,
     rateLimit: config.UGS_RATE_LIMIT,
   })
+}
+
+/** Returns what requests record. */
+function recordersOf(usage: UsageRecording) {
+  const { introspections, marks, usageMode, lastUsedTracker, rateLimiter } = usage
+  return { introspections, marks, usageMode, lastUsedTracker, rateLimiter }
 }
 
 function throttleOf(config: Config, logger: Logger): AuthenticationThrottle {
