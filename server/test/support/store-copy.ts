@@ -12,7 +12,7 @@ import { openSession } from './session.ts'
 
 /** Runs `ugs store copy`, also on a machine that is too busy to open connections within the default time. */
 export function copyStore(from: string, to: string, ...options: string[]): Promise<CommandResult> {
-  const settings = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '30000' }
+  const settings = { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '20000' }
   return runUgs(['store', 'copy', '--from', from, '--to', to, ...options], settings)
 }
 

@@ -7,7 +7,7 @@ import { assertFault, assertSuccess, tokenIn, userApi, userGroupIn } from '../..
 // A busy machine may open connections slowly, also while other tests start.
 const service = await startService(
   { after },
-  { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '30000', UGS_POSTGRES_DEADLINE_MS: '30000' },
+  { UGS_POSTGRES_CONNECT_TIMEOUT_MS: '20000', UGS_POSTGRES_DEADLINE_MS: '20000' },
 )
 const api = userApi(service.origin, service.tokens.Testing)
 
