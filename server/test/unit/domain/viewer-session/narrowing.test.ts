@@ -42,6 +42,7 @@ const keys = (of: readonly unknown[]) => of.map((element) => JSON.stringify(elem
 const parsed = (text: string | null) => JSON.parse(text ?? '{}') as Record<string, unknown>
 
 test('a session never has a value that the user group lacks, or that it was not created for', () => {
+  const numRuns = cases(1000)
   let accepted = 0
   fc.assert(
     fc.property(
@@ -81,7 +82,7 @@ test('a session never has a value that the user group lacks, or that it was not 
         )
       },
     ),
-    { numRuns: cases(1000) },
+    { numRuns },
   )
-  assert.ok(accepted > 500, `${accepted} narrowings were accepted`)
+  assert.ok(accepted > numRuns / 10, `${accepted} narrowings were accepted`)
 })
