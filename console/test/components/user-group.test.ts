@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { flushSync } from 'react-dom'
 import { assertSucceeded, managedIn, of } from '../../../server/test/support/admin-api.ts'
 import { assertActive, assertInactive } from '../../../server/test/support/introspection.ts'
 import { consolePages, type OpenedPage } from '../support/page.ts'
@@ -15,9 +15,8 @@ async function editor({ find }: OpenedPage) {
 
 async function replaceProperties(page: OpenedPage, text: string): Promise<void> {
   const view = await editor(page)
-  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } })
-  // React renders the change in a task of its own.
-  await setTimeout()
+  // Otherwise React renders the change at a later time of its own, maybe after the next click.
+  flushSync(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }))
 }
 
 describe('user group page', () => {
