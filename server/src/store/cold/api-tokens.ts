@@ -10,7 +10,7 @@ import type { ApiTokenStore, NewApiToken } from '../../domain/api-token/api-toke
 import { rateLimitText, type RateLimit } from '../../domain/api-token/rate-limit.ts'
 import { usedUntil } from '../../domain/api-token/rate-limiter.ts'
 import type { Environment } from '../../domain/environment.ts'
-import { appendAuditEvent } from './audit-log.ts'
+import { appendAuditEvent, timeText } from './audit-log.ts'
 import { transaction, type Operation, type Operations } from './operation.ts'
 import { either, postgres, raw, rowsOf, sql } from './sql.ts'
 
@@ -237,9 +237,4 @@ function rateLimitOf({ calls_per_second, calls_at_once }: ApiTokenRow): RateLimi
   return calls_per_second === null || calls_at_once === null
     ? null
     : { perSecond: calls_per_second, burst: calls_at_once }
-}
-
-/** Writes a time for the details of an audit event. */
-export function timeText(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
 }

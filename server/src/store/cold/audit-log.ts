@@ -39,7 +39,7 @@ export const auditLog: Operations<AuditStore> = {
   prune: inBatches(({ before, ...change }: PruneAuditEvents) => {
     // One event for all batches, also if a batch with an ambiguous commit is repeated.
     const event = auditCells(change, 'audit_log.pruned', {
-      details: { before: new Date(before).toISOString() },
+      details: { before: timeText(before) },
     })
     const end = firstEventId(Math.min(before, change.now))
     return function* () {
@@ -150,4 +150,9 @@ function creationRange(
 
 function auditEventOf({ teamId, providedId, ...row }: AuditRow): AuditEvent {
   return { ...row, userGroup: teamId === null ? null : { teamId, providedId: providedId as string } }
+}
+
+/** Writes a time for the details of an audit event. */
+export function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }

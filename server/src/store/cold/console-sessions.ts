@@ -7,8 +7,8 @@ import type {
 import type { Environment } from '../../domain/environment.ts'
 import { authorOf, isPerson, type Principal } from '../../domain/principal.ts'
 import { auditedChangeOf } from '../audit-row.ts'
-import { apiTokenOf, timeText, type ApiTokenRow } from './api-tokens.ts'
-import { appendAuditEvent } from './audit-log.ts'
+import { apiTokenOf, type ApiTokenRow } from './api-tokens.ts'
+import { appendAuditEvent, timeText } from './audit-log.ts'
 import { transaction, type Operations } from './operation.ts'
 import { raw, sql } from './sql.ts'
 

@@ -14,7 +14,7 @@ import type {
   WebhookEndpointHealth,
   WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint-store.ts'
-import { appendAuditEvent } from './audit-log.ts'
+import { appendAuditEvent, timeText } from './audit-log.ts'
 import { transaction, type Attempted, type Batch, type Operation, type Operations } from './operation.ts'
 import { postgres, raw, rowsOf, sql, type Sql } from './sql.ts'
 
@@ -128,7 +128,7 @@ export const webhookEndpoints: Operations<WebhookEndpointStore> = {
     if (refusal !== null) return refusal
     const details = {
       ...describedEndpoint(endpoint),
-      valid_until: new Date(command.overlapEndsAt).toISOString(),
+      valid_until: timeText(command.overlapEndsAt),
     }
     yield* appendAuditEvent('webhook_endpoint.secret_rotated', command, details)
     return endpoint
