@@ -2,7 +2,7 @@
 //   npm test              every test
 //   npm test -- PATTERN   the files whose path contains PATTERN
 //   npm run test:unit     test/unit: no other process, no PostgreSQL, no browser and no build output
-//   npm run test:fast     those, the store and HTTP on SQLite, and the components of the console
+//   npm run test:fast     those, and the store and HTTP on SQLite
 //   npm run test:citus    *.stores.test.ts and what else depends on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -18,7 +18,7 @@ import { FailureList } from './test-failures.js'
 
 /** @param {string} source */
 const isUnit = (source) => source.includes('/test/unit/')
-const fast = /\/test\/unit\/|^server\/test\/(http|store)\/|^console\/test\/components\//
+const fast = /\/test\/unit\/|^server\/test\/(http|store)\/(?!postgres\/)/
 /** Files that run in a browser, which needs most CPU. */
 const inBrowser = /^(console|examples\/dashboard)\/test\/(?!components|unit)/
 /** Files with a process of their own: a browser's, and those that measure the memory or the load of their process. */
@@ -26,7 +26,7 @@ const alone = new RegExp(`^server/test/load/|${inBrowser.source}`)
 /** Features that can differ between stores. They run on SQLite, PostgreSQL and Citus, all others on SQLite. */
 const onEachStore = '.stores.test.ts'
 /** Other files that run on a Citus cluster. */
-const onCitus = /^server\/test\/(citus|replicas|store\/(audit-atomic|postgres\/postgres(-paging)?)\.)/
+const onCitus = /^server\/test\/(citus|replicas|store\/postgres\/postgres(-paging|-audit-atomic)?\.)/
 /** There are no events there, so no webhooks. Commands have tests of their own in `server/test/citus`. */
 const notOnCitus = /\/(cli|events|webhooks)\//
 

@@ -5,7 +5,7 @@ import type { Environment } from '../../../src/domain/environment.ts'
 import { bucketOf } from '../../../src/domain/user-group/location.ts'
 import { openTablesToRead } from '../../../src/store/open-store.ts'
 import { tables, type Cells, type Table } from '../../../src/store/tables.ts'
-import { rowsOfSource, sourceFile } from '../copy-support.ts'
+import { rowsOfSource, sourceFile } from '../postgres/copy-support.ts'
 import { defaults } from '../store-options.ts'
 
 type Row = Readonly<Record<string, Cells[number] | undefined>>

@@ -12,8 +12,10 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { describeStore } from '../contract/store-contract.ts'
 import { describeSessionLimit } from '../contract/console-sessions-contract.ts'
+import { describeConfiguration } from '../contract/configuration-contract.ts'
 import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
+import { describeJobs } from '../contract/jobs-contract.ts'
 import { describePaging } from '../contract/paging-contract.ts'
 import { describeMarks } from '../contract/marks-property.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
@@ -36,6 +38,8 @@ describeSearchIndex('SQLite', () => open(freshPath()))
 describePaging('SQLite', () => open(freshPath()))
 describeSessionLimit('SQLite', () => open(freshPath()))
 describeEvents('SQLite', () => open(freshPath()))
+describeJobs('SQLite', () => open(freshPath()))
+describeConfiguration('SQLite', () => open(freshPath()))
 
 const pathOf = (url: string) => url.replace('sqlite:', '')
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import BetterSqlite3 from 'better-sqlite3'
-import { sendRequest } from '../support/http.ts'
-import { DatabaseProxy, type CaughtStatement } from '../support/database-proxy.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openSession } from '../support/session.ts'
-import { failureIn, runUgs, startService, temporaryFolder } from '../support/service.ts'
+import { sendRequest } from '../../support/http.ts'
+import { DatabaseProxy, type CaughtStatement } from '../../support/database-proxy.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openSession } from '../../support/session.ts'
+import { failureIn, runUgs, startService, temporaryFolder } from '../../support/service.ts'
 import {
   assertCopyFails,
   assertSameRows,
@@ -13,9 +13,9 @@ import {
   copyStore,
   kill,
   startCopy,
-} from '../support/store-copy.ts'
+} from '../../support/store-copy.ts'
 import { changing, rowsOfSource, sourceFile } from './copy-support.ts'
-import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './postgres/postgres-support.ts'
+import { created, placeOf, rowsOf, terminateOthers, waitingForLocks } from './postgres-support.ts'
 
 const source = await sourceFile({ after })
 const threeBatches = await sourceFile({ after }, 2050)

@@ -1,36 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { firstEventId } from '../../src/domain/audit/audit-event.ts'
-import type { Caller } from '../../src/domain/caller.ts'
-import { Fault } from '../../src/domain/fault.ts'
-import { maxUnfinishedJobs, stateOf, type Job, type JobAction } from '../../src/domain/job/job.ts'
-import type { JobRunner } from '../../src/domain/job/job-runner.ts'
-import type { RecordJobResults } from '../../src/domain/job/job-store.ts'
-import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.ts'
-import type { Store } from '../../src/domain/store.ts'
-import { UserGroupService } from '../../src/domain/user-group/user-group-service.ts'
-import { adminServicesOf } from '../../src/http/admin/services.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import { migratedDatabase } from '../support/database.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { newWorkspace } from './contract/store-fixtures.ts'
-import { openPostgres, suiteScope } from './postgres/postgres-support.ts'
-import { defaults } from './store-options.ts'
+import { firstEventId } from '../../../src/domain/audit/audit-event.ts'
+import type { Caller } from '../../../src/domain/caller.ts'
+import { Fault } from '../../../src/domain/fault.ts'
+import { maxUnfinishedJobs, stateOf, type Job, type JobAction } from '../../../src/domain/job/job.ts'
+import type { JobRunner } from '../../../src/domain/job/job-runner.ts'
+import type { RecordJobResults } from '../../../src/domain/job/job-store.ts'
+import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { UserGroupService } from '../../../src/domain/user-group/user-group-service.ts'
+import { adminServicesOf } from '../../../src/http/admin/services.ts'
+import { newWorkspace } from './store-fixtures.ts'
 
 const claimMs = 30_000
 const keyring = new Keyring([generateSecretKey('k1')])
 
-const scope = suiteScope()
-const path = join(temporaryFolder({ after }), 'ugs.db')
-describeJobs('SQLite', () => openStore({ kind: 'sqlite', path }, defaults))
-describeJobs('PostgreSQL', async () =>
-  openPostgres({ after: () => undefined }, await migratedDatabase(scope)),
-)
-
 /** Tests jobs on a store, with the runner that works on them. */
-function describeJobs(name: string, openFreshStore: () => Promise<Store>): void {
+export function describeJobs(name: string, openFreshStore: () => Promise<Store>): void {
   describe(`${name}: jobs`, () => {
     let store: Store
     let now = 1_000_000

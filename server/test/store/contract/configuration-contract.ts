@@ -1,35 +1,22 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { Caller } from '../../src/domain/caller.ts'
-import { ApiTokenManagement } from '../../src/domain/api-token/api-token-management.ts'
-import { ConfigurationManagement } from '../../src/domain/configuration/configuration-management.ts'
-import type { Configuration, ConfiguredSchema } from '../../src/domain/configuration/configuration.ts'
-import { DataSourceManagement } from '../../src/domain/data-source/data-source-management.ts'
-import { Fault } from '../../src/domain/fault.ts'
-import { generateSecretKey, Keyring } from '../../src/domain/secret-key/keyring.ts'
-import type { Store } from '../../src/domain/store.ts'
-import { generateApiToken, hashToken } from '../../src/domain/token/token.ts'
-import { WebhookManagement } from '../../src/domain/webhook/webhook-management.ts'
-import { shownConfiguration } from '../../src/http/admin/configuration/document.ts'
-import * as schemas from '../../src/http/admin/configuration/schemas.ts'
-import { jsonValue } from '../../src/contract/json/json-writer.ts'
-import { openStore } from '../../src/store/open-store.ts'
-import { migratedDatabase } from '../support/database.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { newWorkspace } from './contract/store-fixtures.ts'
-import { openPostgres, suiteScope } from './postgres/postgres-support.ts'
-import { defaults } from './store-options.ts'
+import type { Caller } from '../../../src/domain/caller.ts'
+import { ApiTokenManagement } from '../../../src/domain/api-token/api-token-management.ts'
+import { ConfigurationManagement } from '../../../src/domain/configuration/configuration-management.ts'
+import type { Configuration, ConfiguredSchema } from '../../../src/domain/configuration/configuration.ts'
+import { DataSourceManagement } from '../../../src/domain/data-source/data-source-management.ts'
+import { Fault } from '../../../src/domain/fault.ts'
+import { generateSecretKey, Keyring } from '../../../src/domain/secret-key/keyring.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { generateApiToken, hashToken } from '../../../src/domain/token/token.ts'
+import { WebhookManagement } from '../../../src/domain/webhook/webhook-management.ts'
+import { shownConfiguration } from '../../../src/http/admin/configuration/document.ts'
+import * as schemas from '../../../src/http/admin/configuration/schemas.ts'
+import { jsonValue } from '../../../src/contract/json/json-writer.ts'
+import { newWorkspace } from './store-fixtures.ts'
 
 const keyring = new Keyring([generateSecretKey('k1')])
-const scope = suiteScope()
-const path = join(temporaryFolder({ after }), 'ugs.db')
-describeConfiguration('SQLite', () => openStore({ kind: 'sqlite', path }, defaults))
-describeConfiguration('PostgreSQL', async () =>
-  openPostgres({ after: () => undefined }, await migratedDatabase(scope)),
-)
-
 const newHash = () => hashToken(generateApiToken('Customer')).toString('hex')
 const token = (name: string, over: object = {}) => ({
   ...{ name, scopes: ['introspect'] as const, tokenSha256: newHash(), rateLimit: null, expiresAt: null },
@@ -85,7 +72,7 @@ const later: Configuration = {
 }
 
 /** Tests configurations on a store. */
-function describeConfiguration(name: string, openFreshStore: () => Promise<Store>): void {
+export function describeConfiguration(name: string, openFreshStore: () => Promise<Store>): void {
   describe(`${name}: a configuration`, () => {
     let store: Store
     let workspaces = 0
