@@ -48,15 +48,21 @@ export class WebhookSender {
     }
   }
 
-  readonly send: SendWebhook = async ({ url, headers, body }, signal) => {
+  readonly send: SendWebhook = async (
+    { url, headers, body, timeoutMs = this.#timeouts.response },
+    signal = this.#closing.signal,
+  ) => {
     // The settings may have changed since the endpoint was created. Addresses in URLs are not looked up.
     if (findUrlProblem(url, this.#options) !== null) return refused
+    // Not AbortSignal.timeout: before Node.js 24, a combined signal does not keep it from garbage collection, which ends its timer.
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(timedOut), timeoutMs)
     try {
       const response = await this.#post(
         url,
         { ...headers, 'user-agent': `user-group-service/${version}` },
         body,
-        AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(this.#timeouts.response)]),
+        AbortSignal.any([signal, this.#closing.signal, timeout.signal]),
       )
       await this.#drop(response)
       const { statusCode = null, headers: received } = response
@@ -68,6 +74,8 @@ export class WebhookSender {
       }
     } catch (error) {
       return { status: null, errorCode: codeOf(error) }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -126,6 +134,8 @@ export class WebhookSender {
   }
 }
 
+const timedOut = Object.assign(new Error('the receiver does not respond in time'), { code: 'ETIMEDOUT' })
+
 const refused: AttemptResult = { status: null, errorCode: 'ADDRESS_REFUSED' }
 
 class AddressRefusedError extends Error {
@@ -156,7 +166,6 @@ function pinningLookup(rules: WebhookAddressRules, resolveHost: ResolveHost): Lo
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0])
   if (error instanceof Error && error.cause instanceof Error) return codeOf(error.cause)
-  if (error instanceof Error && error.name === 'TimeoutError') return 'ETIMEDOUT'
   // Errors of the HTTP parser may have none.
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code

@@ -25,8 +25,10 @@ export type SendWebhook = (
     readonly url: string
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
+    /** Maximum time until the receiver responds, in milliseconds. By default that of deliveries. */
+    readonly timeoutMs?: number
   },
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ) => Promise<AttemptResult>
 
 interface WebhookObserver {

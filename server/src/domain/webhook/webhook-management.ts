@@ -207,7 +207,7 @@ export class WebhookManagement {
     const started = this.#clock.monotonic()
     const body = JSON.stringify({ type: testEventType, timestamp: new Date(now).toISOString(), data: {} })
     const headers = signedHeaders({ id: newEventId(now), now, body }, target, this.#keyring)
-    const result = await this.#send({ url: target.url, headers, body }, AbortSignal.timeout(testMs))
+    const result = await this.#send({ url: target.url, headers, body, timeoutMs: testMs })
     const durationMs = Math.round(this.#clock.monotonic() - started)
     return { isDelivered: isSuccess(result), headers, body, durationMs, result }
   }

@@ -9,6 +9,8 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createResolver } from '../../../src/runtime/webhook-resolver.ts'
 import { WebhookSender, type WebhookSenderOptions } from '../../../src/runtime/webhook-sender.ts'
 import { Authority, openssl } from '../../support/certificates.ts'
@@ -19,6 +21,9 @@ import { startReceiver } from '../../support/webhooks.ts'
 const now = Date.parse('2030-01-01T00:00:00Z')
 const open = { allowsHttp: true, allowsPrivate: true, clock: { now: () => now } }
 const { signal } = new AbortController()
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 /** Address of the name servers' answers (RFC 1035, section 4.1.3): the queried name, type A, class IN, TTL 0, 127.0.0.1. */
 const loopback = Buffer.from('c00c00010001000000000004' + '7f000001', 'hex')
@@ -141,9 +146,9 @@ for (const [header, retryAfterMs] of Object.entries(waits)) {
   })
 }
 
-test('gives up on a receiver that does not respond in time', async (t) => {
+test('gives up on a receiver that does not respond in time, also after garbage was collected', async (t) => {
   const receiver = await startReceiver(t)
-  receiver.respond = () => undefined
+  receiver.respond = collectGarbage
   const send = senderOf(t, { timeouts: { response: 50, body: 50 } })
   assert.deepEqual(await send(receiver.url), failed('ETIMEDOUT'))
 })
