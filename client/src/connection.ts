@@ -1,3 +1,4 @@
+import { anySignal } from './any-signal.ts'
 import { sleep } from './clock.ts'
 import { ServiceError, TransportError, UserGroupServiceError, type ErrorCode } from './errors.ts'
 import { readJson } from './json-response.ts'
@@ -96,7 +97,7 @@ export class Connection {
     const { afterAmbiguousFailure = {} } = operation
     callerSignal?.throwIfAborted()
     // A derived signal for each operation keeps the listeners off the caller's signal, which many operations may share.
-    const signal = callerSignal && AbortSignal.any([callerSignal])
+    const signal = callerSignal && anySignal(callerSignal)
     let isLastAttempt = maxTries === 1
     let ambiguous: Failure | undefined
     for (let attempts = 1; ; attempts++) {
@@ -218,7 +219,7 @@ export class Connection {
     try {
       const response = await this.#transport(
         request,
-        signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+        signal ? anySignal(signal, timeout.signal) : timeout.signal,
       )
       return operation.read(readJson(response, { method, status, now: clock.now(), isNdjson }))
     } catch (error) {

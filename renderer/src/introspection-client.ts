@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { anySignal } from './any-signal.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { badResponse, readIntrospection } from './introspection-response.ts'
 import { poster } from './http.ts'
@@ -147,7 +148,7 @@ export class IntrospectionClient {
     const onResponse = this.#cache?.beginRequest(token, resource)
     // A derived signal for each call keeps the listeners off the caller's signal, which many calls may share.
     const form = { token, ...(resource !== undefined && { resource }) }
-    const introspection = await this.#request(form, signal && AbortSignal.any([signal]))
+    const introspection = await this.#request(form, signal && anySignal(signal))
     onResponse?.(introspection)
     const { userGroup } = introspection
     return userGroup !== null && mayShow(userGroup, resource) ? userGroup : null
