@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Environment } from '../../../../src/domain/environment.ts'
 import { generateSecretKey, Keyring } from '../../../../src/domain/secret-key/keyring.ts'
 import { UserGroupService } from '../../../../src/domain/user-group/user-group-service.ts'
@@ -15,7 +16,8 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts'
 const start = Date.parse('2026-11-28T10:00:00Z')
 let now = start
 const clock = { now: () => now, monotonic: () => 0 }
-const store = await openStore({ kind: 'sqlite', path: join(temporaryFolder({ after }), 'ugs.db') }, defaults)
+const path = join(temporaryFolder({ after }), 'ugs.db')
+const store = await openStore({ kind: 'sqlite', path }, defaults)
 after(() => store.close())
 const keyring = new Keyring([generateSecretKey('k1')])
 const keys = new SigningKeys({ store, keyring, clock })
@@ -129,3 +131,13 @@ function sessionsAt(time: number) {
   const others = new SigningKeys({ store, keyring, clock: ahead })
   return new ViewerSessions({ store, keys: others, clock: ahead, publicUrl: null }).create(caller, request)
 }
+
+test('a session is inactive once its team id belongs to another user group, as after the return to an earlier backup', async () => {
+  assert.equal(await isActive(token), true)
+  const database = new BetterSqlite3(path)
+  database.exec(
+    "UPDATE user_group SET provided_id = 'other' WHERE environment = 'Customer' AND provided_id = 'a'",
+  )
+  database.close()
+  assert.equal(await isActive(token), false)
+})
