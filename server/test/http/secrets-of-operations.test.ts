@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -10,7 +9,6 @@ import { giveBelongings, nobodys, secretName } from '../support/belongings.ts'
 import { startCollector } from '../support/collector.ts'
 import { createApiToken } from '../support/command.ts'
 import { secretOf, sessionPath, signed, signIn, signingIn } from '../support/console.ts'
-import { migratedDatabase } from '../support/database.ts'
 import { sendRequest, type HttpResponse } from '../support/http.ts'
 import { kept, rowsOf } from '../support/kept.ts'
 import { scrape } from '../support/metrics.ts'
@@ -18,22 +16,15 @@ import { operations, type Operation, type OperationId } from '../support/operati
 import { assertNoSecret, assertNothingOfSecrets, tokenPattern } from '../support/secrets.ts'
 import { userApi } from '../support/user-api.ts'
 
-/** Has a password, which a server without authentication accepts too. */
-async function databaseWithPassword(): Promise<URL> {
-  const url = new URL(await migratedDatabase({ after }))
-  url.password ||= randomUUID()
-  return url
-}
-
 const collector = await startCollector({ after })
-const database = process.env.UGS_TEST_STORE === 'postgres' ? await databaseWithPassword() : undefined
 // The service logs and measures as much as it can.
 const owner = await startManaged(
   { after },
   {
-    ...{ LOG_LEVEL: 'trace', UGS_ACCESS_LOG: 'full', UGS_METRICS_PORT: '0' },
+    LOG_LEVEL: 'trace',
+    UGS_ACCESS_LOG: 'full',
+    UGS_METRICS_PORT: '0',
     ...collector.settings,
-    ...(database && { DATABASE_URL: database.href }),
   },
 )
 const { service, admin } = owner
@@ -49,7 +40,6 @@ const secrets = new Set([
   ...[owned.webhookSecret, owned.webhookSecret.slice('whsec_'.length), nobodys.webhookSecret],
   ...[owned.token, owned.replacedToken, owned.apiToken, nobodys.token, nobodys.apiToken],
   ...[owned.idempotencyKey, secretKey, Buffer.from(secretKey, 'base64').toString('hex')],
-  ...(database ? [decodeURIComponent(database.password)] : []),
 ])
 
 /** Personal data, which may be in responses, the store and CLI output, and nowhere else. */

@@ -12,10 +12,7 @@ import { cases } from '../../support/cases.ts'
 
 // Each request is repeated until its response is cached. No response may be out of date.
 
-const shared =
-  process.env.UGS_TEST_STORE === 'postgres'
-    ? {}
-    : { DATABASE_URL: `sqlite:${join(temporaryFolder({ after }), 'ugs.db')}` }
+const shared = { DATABASE_URL: `sqlite:${join(temporaryFolder({ after }), 'ugs.db')}` }
 const { all } = await startReplicas({ after }, 2, shared)
 const [here, there] = all
 const scopes = 'read,write,admin,introspect'
