@@ -3,8 +3,10 @@ import { freshDatabase, migratedDatabase, nodeUrls } from '../../support/databas
 import { openSession } from '../../support/session.ts'
 import { openPostgres, placeOf, rowsOf, suiteScope } from './postgres-support.ts'
 import { describeStore } from '../contract/store-contract.ts'
+import { describeConfiguration } from '../contract/configuration-contract.ts'
 import { describeErasure } from '../contract/erasure-contract.ts'
 import { describeEvents } from '../contract/events-contract.ts'
+import { describeJobs } from '../contract/jobs-contract.ts'
 import { describeMarks } from '../contract/marks-property.ts'
 import { describeMappingEntries } from '../contract/mapping-entries-contract.ts'
 import { describeMigrations } from '../contract/migrations-contract.ts'
@@ -18,9 +20,13 @@ const openFreshStore = async () => openPostgres({ after: () => undefined }, awai
 
 describeStore('PostgreSQL', openFreshStore)
 describeSearchIndex('PostgreSQL', openFreshStore)
+describeJobs('PostgreSQL', openFreshStore)
 
-// On Citus, there are no events.
-if ((await nodeUrls()).length === 1) describeEvents('PostgreSQL', openFreshStore)
+// On Citus, there are no events, so no webhooks.
+if ((await nodeUrls()).length === 1) {
+  describeEvents('PostgreSQL', openFreshStore)
+  describeConfiguration('PostgreSQL', openFreshStore)
+}
 
 describeUnchanged('PostgreSQL', () => migratedDatabase(scope))
 
