@@ -4,6 +4,7 @@
 //   npm run test:unit     test/unit: no other process, no PostgreSQL, no browser and no build output
 //   npm run test:fast     those, and the store and HTTP on SQLite
 //   npm run test:citus    *.stores.test.ts and what else depends on the store, on the Citus cluster of TEST_CITUS_URLS (coordinator first)
+import { setMaxListeners } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -77,6 +78,8 @@ if (options.citus && citusUrls.length === 0) {
 }
 
 const interruption = new AbortController()
+// Each process that runs tests listens.
+setMaxListeners(0, interruption.signal)
 for (const signal of /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])) {
   process.on(signal, () => interruption.abort())
 }
