@@ -28,9 +28,16 @@ export function describeJobs(name: string, openFreshStore: () => Promise<Store>)
     })
     after(() => store.close())
 
-    /** Returns the services of a process over the store, with some methods of `jobs` replaced. */
-    const processOver = (replaced: Partial<Store['jobs']> = {}) => {
-      const over = { ...store, jobs: { ...store.jobs, ...replaced } }
+    /** Returns the services of a process over the store, with some methods of its ports replaced. */
+    const processOver = (
+      replaced: Partial<Store['jobs']> = {},
+      ofUserGroups: Partial<Store['userGroups']> = {},
+    ) => {
+      const userGroupPort = new Proxy(store.userGroups, {
+        get: (port, name) =>
+          Reflect.get(ofUserGroups, name) ?? (Reflect.get(port, name) as () => unknown).bind(port),
+      })
+      const over = { ...store, jobs: { ...store.jobs, ...replaced }, userGroups: userGroupPort }
       const userGroups = new UserGroupService({ store: over, keyring, clock, mappingMode: 'free' })
       return adminServicesOf({
         store: over,
@@ -111,6 +118,22 @@ export function describeJobs(name: string, openFreshStore: () => Promise<Store>)
       isDown = false
       assert.equal((await finish(jobRunner, job)).done, 3)
       assert.equal((await eventsOf(job)).length, 3)
+    })
+
+    it('records no failure of a user group while the store is unavailable', async () => {
+      const caller = await newCaller()
+      await createGroups(caller, 3)
+      const job = await createJob(caller, 'suspend')
+      let isDown = true
+      const { jobRunner } = processOver(
+        {},
+        { suspend: (command) => (isDown ? failing() : store.userGroups.suspend(command)) },
+      )
+      await jobRunner.advance(job.id)
+      await assert.rejects(jobRunner.advance(job.id), { code: 'unavailable' })
+      isDown = false
+      const { done, failed } = await finish(jobRunner, job)
+      assert.deepEqual([done, failed], [3, 0])
     })
 
     it('leaves out user groups that are created after it, and keeps those that have changed', async () => {

@@ -13,6 +13,7 @@ describe('the roles setting names its mistake', () => {
     [{ ...settings, claim: ' ' }, /^\/claim: must be the name of a claim/],
     [{ ...settings, claim: 'email' }, /^\/claim: must not be "email"/],
     [{ ...settings, scope: 'profile' }, /^\/scope: must have "openid"/],
+    [{ ...settings, scope: 'profile openid2' }, /^\/scope: must have "openid"/],
     [{ ...settings, rules: [] }, /^\/rules: must be a list/],
     [{ ...settings, rules: undefined }, /^\/rules: must be a list/],
     [{ ...settings, extra: 1 }, /^\/extra: is unknown/],
