@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import BetterSqlite3 from 'better-sqlite3'
 import {
   assertSucceeded,
   exactOverview,
@@ -34,9 +36,12 @@ test('an overview counts what needs attention in its environment', async () => {
   await create('shares too', { mapping: { sales: 'eu' } })
   await create('unresolved', { mapping: { sales: 'nothing' } })
   assertSucceeded(await admin.suspendUserGroup(of(await create('suspended'))), 'suspendUserGroup')
-  // There are none on Citus.
-  const hasWebhooks = (await admin.listWebhookEndpoints()).status === 200
-  if (hasWebhooks) await createPausedEndpoint(admin)
+  await createPausedEndpoint(admin)
+  const endpoint = { name: 'receiver', url: 'https://receiver.invalid/' }
+  assertSucceeded(await admin.createWebhookEndpoint({ body: endpoint }), 'createWebhookEndpoint')
+  const database = new BetterSqlite3(join(service.dataFolder, 'ugs.db'))
+  database.exec('UPDATE webhook_endpoint SET failing_since = 1')
+  database.close()
   const aDay = 24 * 60 * 60
   for (const expires_in_seconds of [aDay, 29 * aDay, 31 * aDay])
     await admin.createApiToken({ body: { name: 'x', scopes: ['read'], expires_in_seconds } })
@@ -47,7 +52,7 @@ test('an overview counts what needs attention in its environment', async () => {
     suspended_user_groups: exactly(1),
     unresolved_mappings: exactly(1),
     isolation_findings: exactly(1),
-    webhook_endpoints: hasWebhooks ? { failing: 0, disabled: 0 } : null,
+    webhook_endpoints: { failing: 1, disabled: 0 },
     expiring_api_tokens: 2,
     unfinished_jobs: 0,
   })
