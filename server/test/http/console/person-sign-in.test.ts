@@ -4,6 +4,7 @@ import { after, beforeEach, describe, test, type TestContext } from 'node:test'
 import type { RateLimit } from '../../../src/domain/api-token/rate-limit.ts'
 import { parseRoles } from '../../../src/domain/person/roles.ts'
 import { systemClock } from '../../../src/domain/util/clock.ts'
+import { maxSessionsOfEnvironment } from '../../../src/http/console/console-session.ts'
 import { startApp } from '../../support/app.ts'
 import { sessionPath, signingIn } from '../../support/console.ts'
 import { sendRequest } from '../../support/http.ts'
@@ -15,6 +16,7 @@ const provider = await startProvider({ after })
 const rule = (value: string, environments: string[], role: string, workspace = 'default') => ({
   ...{ value, workspace, environments, role },
 })
+const places = Array.from({ length: maxSessionsOfEnvironment + 1 }, (_, i) => `place ${i}`)
 const rules = [
   rule('admins', ['Customer', 'Testing'], 'admin'),
   rule('support', ['Customer'], 'support'),
@@ -22,6 +24,7 @@ const rules = [
   rule('lost', ['Customer'], 'observe', 'nowhere'),
   rule('testers', ['Testing'], 'support'),
   rule('guests', ['Customer'], 'observe', 'second'),
+  ...places.map((place) => rule('everywhere', ['Customer'], 'observe', place)),
 ]
 const settings = {
   issuer: provider.issuer,
@@ -173,6 +176,16 @@ test('one sign-in has a session for each workspace, and ends the earlier ones', 
   assert.equal((await get(sessionPath, { cookie })).status, 200)
   assert.equal((await enter('', origin, cookie)).status, 302)
   assertFault(await get(sessionPath, { cookie }), 'unauthenticated')
+})
+
+test('a sign-in with more places than a cookie can hold has the one that was asked for, and works', async () => {
+  for (const name of places)
+    await store.workspaces.create({ name, createdAt: 1000, environment: 'Customer', ...actor })
+  provider.claims = { groups: ['everywhere'] }
+  const last = places.at(-1) as string
+  const { sessions } = await sessionIn(`?workspace=${encodeURIComponent(last)}`)
+  assert.equal(sessions.length, maxSessionsOfEnvironment)
+  assert.ok(sessions.some(({ workspace }) => (workspace as { name: string }).name === last))
 })
 
 test('a sign-in with several roles reads the workspaces once', async (t) => {
