@@ -166,7 +166,7 @@ const faults = {
       'if (workspaceId === undefined) continue',
     ],
     ['console/person-sign-in.ts', '(environment === null || one.environment === environment) &&', ''],
-    ['console/identity-provider.ts', "if (claims.sub === '' || shownText", 'if (shownText'],
+    ['console/identity-provider.ts', 'if (shownText(claims.sub) !== claims.sub)', 'if (false)'],
     ['oauth/forward-auth-route.ts', ' || resources.length > 1', ''],
     ['oauth/oauth-clients.ts', 'if (form.has(name)) throw', 'if (false) throw'],
     ['oauth/introspections.ts', 'if (look !== undefined) introspections', 'if (false) introspections'],

@@ -132,7 +132,7 @@ export class IdentityProvider {
           : `The ID token has no claim "${claim}" with a text or a list of texts, which UGS_OIDC_ROLES names. It has: ${Object.keys(claims).join(', ')}. Add the claim to the ID token at the provider, or name another one.`,
       )
     }
-    if (claims.sub === '' || shownText(claims.sub) !== claims.sub)
+    if (shownText(claims.sub) !== claims.sub)
       throw new SignInProblem(
         403,
         'The identity provider sent no usable id',
