@@ -76,11 +76,17 @@ test('a configuration has the replacement of an API token, not the old one, whic
     options,
   )
   const [old] = await apiTokens.list(caller)
-  await apiTokens.rotateToHash(caller, old?.id as number, { tokenHash: after, overlapMs: 60_000 })
+  const rotation = { tokenHash: after, overlapMs: 60_000 }
+  const { apiToken } = await apiTokens.rotateToHash(caller, old?.id as number, rotation)
   assert.equal((await apiTokens.list(caller)).length, 2)
   const { apiTokens: configured } = await configurations.export(caller)
   assert.deepEqual(
     configured?.map(({ tokenSha256 }) => tokenSha256),
     [after.toString('hex')],
   )
+  // Nor does the old one keep its name once the replacement is revoked.
+  await apiTokens.revoke(caller, apiToken.id)
+  const tokenSha256 = hashToken(generateApiToken('Customer')).toString('hex')
+  const [result] = await configurations.apply(caller, { apiTokens: [{ ...reporting, tokenSha256 }] }, options)
+  assert.equal(result?.outcome, 'created')
 })
