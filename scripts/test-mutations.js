@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers'
 import { mutations } from './mutations.js'
 
 const counts = { unit: 0, fast: 0, all: 0, none: 0 }
-/** Arguments of the test runner. @type {[level: Exclude<keyof typeof counts, 'none'>, arguments: string[]][]} */
+/** Options of the test runner. @type {[level: Exclude<keyof typeof counts, 'none'>, options: string[]][]} */
 const levels = [
-  ['unit', ['--unit', 'server/test']],
-  ['fast', ['--fast', 'server/test']],
-  ['all', ['server/test']],
+  ['unit', ['--unit']],
+  ['fast', ['--fast']],
+  ['all', []],
 ]
 const pattern = process.argv[2] ?? ''
 
@@ -28,8 +28,11 @@ if (counts.none !== 0) process.exitCode = 1
  * @returns {Promise<{ level: keyof typeof counts, test: string }>}
  */
 async function firstCatch(mutation) {
+  const [workspace] = mutation.file.split('/')
   for (const [level, options] of levels) {
-    const tests = spawn(process.execPath, ['scripts/test.js', ...options], {
+    // Only the server has fast tests that are no unit tests.
+    if (level === 'fast' && workspace !== 'server') continue
+    const tests = spawn(process.execPath, ['scripts/test.js', ...options, `${workspace}/test`], {
       env: { ...process.env, TEST_MUTATION: JSON.stringify(mutation) },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
