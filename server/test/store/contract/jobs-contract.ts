@@ -163,6 +163,8 @@ export function describeJobs(name: string, openFreshStore: () => Promise<Store>)
       await assert.rejects(dying.advance(job.id), { code: 'unavailable' })
       const canceling = await jobs.cancel(caller, job.id)
       assert.equal(stateOf(canceling), 'canceling')
+      now++
+      assert.deepEqual(await jobs.cancel(caller, job.id), canceling)
       now += claimMs
       await jobRunner.advance(job.id)
       const canceled = await jobs.find(caller, job.id)
