@@ -45,3 +45,25 @@ test('PostgreSQL: an erasure waits for writes that still saw the user group', as
   assert.equal((await erasure)?.usageRows, 1)
   assert.deepEqual([await rowsOf(url, 'viewing'), await rowsOf(url, 'last_introspection')], [0, 0])
 })
+
+test('PostgreSQL: of two erasures at once one erases, and is audited', async (t) => {
+  const url = await migratedDatabase(t)
+  const store = await openPostgres(t, url)
+  const [session, watching] = [await openSession(t, url), await openSession(t, url)]
+  const group = await created(store)
+  await store.userGroups.delete(deletion(group))
+  const { workspaceId, environment, teamId } = group
+
+  await session.query('BEGIN')
+  await session.query('SELECT FROM deleted_user_group FOR UPDATE')
+  const command = { workspaceId, environment, ...actor, teamId, now: 1, months: [202611], usageRows: 0 }
+  const erasures = Promise.all([1, 2].map(() => store.userGroupHistory.erase(command)))
+  await waitingForLocks(watching, { count: 2 })
+  await session.query('ROLLBACK')
+  assert.deepEqual(
+    (await erasures).filter((erasure) => erasure !== null).map(({ versions }) => versions),
+    [0],
+  )
+  const { rows } = await watching.query("SELECT FROM audit_event WHERE action = 'user_group.erased'")
+  assert.equal(rows.length, 1)
+})
