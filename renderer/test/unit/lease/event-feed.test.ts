@@ -95,21 +95,31 @@ describe('the feed connection', () => {
     })
   }
 
-  it('pauses longer and longer between failed attempts', async (t) => {
-    const service = await FakeService.start(t)
-    service.refuseFeed = (response) => response.destroy()
-    const leased = newClient(t, service)
-    const pauses: number[] = []
-    leased.on('disconnected', ({ retryInMs }) => pauses.push(retryInMs))
-    await leased.introspect(token)
-    await until(() => pauses.length === 4)
-    for (const [failures, pause] of pauses.entries()) {
-      const longest = 100 * 2 ** failures
-      assert.ok(pause >= longest / 2 && pause <= longest, `${pause} after ${failures} failures`)
-    }
-    service.refuseFeed = undefined
-    await until(() => leased.hasLease)
-  })
+  for (const [title, refuse] of [
+    ['failed attempts', (response: ServerResponse) => response.destroy()],
+    [
+      'connections that end after a heartbeat',
+      (response: ServerResponse) =>
+        response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('id: store1-0\nevent: heartbeat\ndata: {}\n\n'),
+    ],
+  ] as const)
+    it(`pauses longer and longer between ${title}`, async (t) => {
+      const service = await FakeService.start(t)
+      service.refuseFeed = refuse
+      const leased = newClient(t, service)
+      const pauses: number[] = []
+      leased.on('disconnected', ({ retryInMs }) => pauses.push(retryInMs))
+      await leased.introspect(token)
+      await until(() => pauses.length === 4)
+      for (const [failures, pause] of pauses.entries()) {
+        const longest = 100 * 2 ** failures
+        assert.ok(pause >= longest / 2 && pause <= longest, `${pause} after ${failures} failures`)
+      }
+      service.refuseFeed = undefined
+      await until(() => leased.hasLease)
+    })
 
   it('is resumed after the last position if the service ends it', async (t) => {
     const { service, client } = await start(t)
