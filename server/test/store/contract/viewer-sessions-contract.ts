@@ -92,6 +92,32 @@ export function describeViewerSessions(name: string, openFreshStore: () => Promi
       )
     })
 
+    it('retires a key at the time of the first rotation after it, or earlier after a theft', async () => {
+      await fresh()
+      const [first, second, third, fourth] = [newKey(), newKey(), newKey(), newKey()]
+      const retirements = async () =>
+        new Map(
+          (await store.viewerSessions.listKeys(own.tenantScope)).map((key) => [
+            key.signingKeyId,
+            key.retiredAt,
+          ]),
+        )
+      await add(first)
+      await add(second, { expectedKeyId: first.signingKeyId, othersRetiredAt: 9000 })
+      await add(third, { expectedKeyId: second.signingKeyId, othersRetiredAt: 12_000 })
+      const afterRotations = await retirements()
+      assert.deepEqual(
+        [first, second, third].map((key) => afterRotations.get(key.signingKeyId)),
+        [9000, 12_000, null],
+      )
+      await add(fourth, { expectedKeyId: third.signingKeyId, othersRetiredAt: 5000, now: 5000 })
+      const afterTheft = await retirements()
+      assert.deepEqual(
+        [first, second, third, fourth].map((key) => afterTheft.get(key.signingKeyId)),
+        [5000, 5000, 5000, null],
+      )
+    })
+
     it('adds one of the keys that are added at once', async () => {
       await fresh()
       const outcomes = await Promise.all(Array.from({ length: 5 }, () => add(newKey())))
