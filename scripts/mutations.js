@@ -336,7 +336,6 @@ const faults = {
     ['lease/invalidation-log.ts', 'ofToken.sequence > ofTeam.sequence ? ofToken : ofTeam', 'ofTeam'],
     ['lease/leased-cache.ts', 'if (newest.sequence > sequenceAtStart) return false', ''],
     ['lease/leased-cache.ts', '|| wall >= a.wall ', ''],
-    ['lease/leased-cache.ts', 'if (!position || !this.hasLease) return', 'if (!position) return'],
     ['lease/position.ts', 'if (!isComparable(a, b)) return false', ''],
     ['sql/bind.ts', "if (kind === 'item' && this.#dialect.ignoresNullItems) refuse", 'if (false) refuse'],
     ['sql/literals.ts', 'return value < 0 ? `(${text})` : text', 'return text'],

@@ -59,6 +59,21 @@ test('an event is sent once, with the JSON of the feed and a signature of Standa
   )
 })
 
+test('an event is sent once if its delivery is written twice, as after an uncertain commit', async (t) => {
+  const bench = await webhookBench(t)
+  const receiver = await startReceiver(t)
+  const { endpoint } = await bench.management.create(caller, { name: 'A', url: receiver.url, eventTypes: [] })
+  await bench.createGroup('a')
+  const { webhookDeliveries } = bench.store
+  const enqueue: typeof webhookDeliveries.enqueue = async (command) => {
+    await webhookDeliveries.enqueue(command)
+    return webhookDeliveries.enqueue(command)
+  }
+  const store = { ...bench.store, webhookDeliveries: { ...webhookDeliveries, enqueue } }
+  await stepUntil(bench.dispatcher({ store }), () => isDelivered(bench, endpoint.id, 1))
+  assert.equal((await deliveriesOf(bench, endpoint.id)).length, 1)
+})
+
 test('an endpoint receives only events of its types, its workspace and its environment', async (t) => {
   const bench = await webhookBench(t)
   const receiver = await startReceiver(t)
