@@ -110,7 +110,7 @@ function start({
     send: ({ url, headers }, signal) =>
       new Promise((resolve) => {
         sent.push({ url, headers, answer: resolve })
-        signal.addEventListener('abort', () => resolve({ status: null, errorCode: 'ABORTED' }))
+        signal?.addEventListener('abort', () => resolve({ status: null, errorCode: 'ABORTED' }))
       }),
     bodyOf: ({ eventId }) => `body of ${eventId}`,
     observer: { attempted: () => undefined, disabled: () => undefined, positionLost: () => undefined },
