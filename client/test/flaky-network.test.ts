@@ -12,6 +12,7 @@ const fates: readonly Fate[] = [
   'loses the request',
   'loses the response',
   'loses half of the response',
+  'loses all after half of a header name',
 ]
 
 describeClients('unreliable network', ({ language, clientOf }) => {

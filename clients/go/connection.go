@@ -337,7 +337,7 @@ func (client *Client) transportError(ctx context.Context, err error) error {
 	case errors.As(err, &ofTLS) || strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ") ||
 		strings.Contains(text, "HTTP response to HTTPS client"):
 		return failed("tls_failed", "No secure connection to %s (%s). Check origin and its certificate.", origin, text)
-	case strings.Contains(text, "malformed "):
+	case isNotHTTP(text):
 		return badResponse(0, "it is not HTTP")
 	}
 	reason := "connection failed"
@@ -347,6 +347,14 @@ func (client *Client) transportError(ctx context.Context, err error) error {
 	}
 	return failed("unreachable",
 		"Cannot reach the User Group Service at %s (%s). Check origin, and that the service is running.", origin, reason)
+}
+
+// isNotHTTP returns whether an error of net/http says that a response is not HTTP. A response that ends too early is "malformed" too, in
+// a header or after the beginning of "HTTP/1.1".
+func isNotHTTP(text string) bool {
+	_, begin, isMalformed := strings.Cut(text, `malformed HTTP response "`)
+	begin, _, _ = strings.Cut(begin, `"`)
+	return isMalformed && !strings.HasPrefix("HTTP/1.1", begin) && !strings.HasPrefix(begin, "HTTP/1.1")
 }
 
 func isRetryable(failed failure) bool {

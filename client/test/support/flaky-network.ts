@@ -14,6 +14,8 @@ export type Fate =
   | 'loses the response'
   /** Closes the connection in the middle of the response. */
   | 'loses half of the response'
+  /** Closes it in the name of the last header, which no longer looks like HTTP. */
+  | 'loses all after half of a header name'
 
 export interface FlakyNetwork {
   readonly origin: string
@@ -57,6 +59,7 @@ function link(client: Socket, service: Socket, fate: Fate): void {
   service.on('data', (bytes: Buffer) => {
     if (fate === 'passes') client.write(bytes)
     else if (fate === 'loses the response') client.destroy()
-    else client.end(bytes.subarray(0, bytes.length / 2))
+    else if (fate === 'loses half of the response') client.end(bytes.subarray(0, bytes.length / 2))
+    else client.end(bytes.subarray(0, bytes.lastIndexOf('\r\n', bytes.indexOf('\r\n\r\n') - 1) + 5))
   })
 }
