@@ -18,16 +18,16 @@ export const systemClock: Clock = {
 }
 
 /** @throws `signal.reason` as soon as the signal is aborted */
-export async function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted()
+export async function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
   await new Promise<void>((resolve) => {
     const cancel = clock.after(ms, wake)
-    signal?.addEventListener('abort', wake, { once: true })
+    signal.addEventListener('abort', wake, { once: true })
     function wake() {
       cancel()
-      signal?.removeEventListener('abort', wake)
+      signal.removeEventListener('abort', wake)
       resolve()
     }
   })
-  signal?.throwIfAborted()
+  signal.throwIfAborted()
 }

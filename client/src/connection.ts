@@ -57,7 +57,7 @@ export interface Operation<Result> {
 }
 
 export interface Limits {
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
   /** By the monotonic clock. */
   readonly deadline: number
 }
@@ -81,7 +81,8 @@ export class Connection {
    */
   limitsFor({ signal, deadlineMs }: RequestOptions): Limits {
     const ms = deadlineMs === undefined ? this.#settings.deadlineMs : checkDeadline(deadlineMs)
-    return { signal, deadline: this.#settings.clock.monotonic() + ms }
+    // A derived signal keeps the listeners off the caller's, which many operations may share.
+    return { signal: anySignal(...(signal ? [signal] : [])), deadline: this.#settings.clock.monotonic() + ms }
   }
 
   /**
@@ -89,15 +90,10 @@ export class Connection {
    * @throws ServiceError, TransportError
    * @throws `signal.reason` if the signal is aborted
    */
-  async execute<Result>(
-    operation: Operation<Result>,
-    { signal: callerSignal, deadline }: Limits,
-  ): Promise<Result> {
+  async execute<Result>(operation: Operation<Result>, { signal, deadline }: Limits): Promise<Result> {
     const { clock, maxTries } = this.#settings
     const { afterAmbiguousFailure = {} } = operation
-    callerSignal?.throwIfAborted()
-    // A derived signal for each operation keeps the listeners off the caller's signal, which many operations may share.
-    const signal = callerSignal && anySignal(callerSignal)
+    signal.throwIfAborted()
     let isLastAttempt = maxTries === 1
     let ambiguous: Failure | undefined
     for (let attempts = 1; ; attempts++) {
@@ -184,7 +180,7 @@ export class Connection {
     } catch (error) {
       if (isFailure(error))
         report(error.status, error.code, error instanceof ServiceError ? error.requestId : undefined)
-      else if (attempt.signal?.aborted) report(undefined, 'aborted')
+      else if (attempt.signal.aborted) report(undefined, 'aborted')
       throw error
     }
   }
@@ -217,13 +213,10 @@ export class Connection {
     const timeout = new AbortController()
     const cancel = clock.after(until - clock.monotonic(), () => timeout.abort())
     try {
-      const response = await this.#transport(
-        request,
-        signal ? anySignal(signal, timeout.signal) : timeout.signal,
-      )
+      const response = await this.#transport(request, anySignal(signal, timeout.signal))
       return operation.read(readJson(response, { method, status, now: clock.now(), isNdjson }))
     } catch (error) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       throw timeout.signal.aborted ? timedOut(url) : error
     } finally {
       cancel()
@@ -236,7 +229,7 @@ interface Attempt {
   readonly number: number
   /** By the monotonic clock. */
   readonly until: number
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
   /** True once a part of the request may have arrived. */
   isSent: boolean
 }
